@@ -1,0 +1,108 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "caller.h"
+#include "limits.h"
+#include "path.h"
+
+void
+caller_free(struct caller *c)
+{
+	size_t i;
+
+	free(c->user);
+	free(c->home);
+	free(c->home_real);
+	free(c->guest_home);
+	free(c->shell);
+	free(c->cwd);
+	free(c->target);
+	free(c->term);
+	free(c->lang);
+	free(c->tz);
+	for (i = 0; i < c->ngroups; i++)
+		free(c->groups[i].name);
+	free(c->groups);
+	memset(c, 0, sizeof(*c));
+}
+
+void
+caller_put(struct wbuf *w, const struct caller *c)
+{
+	size_t i;
+
+	wbuf_u32(w, c->uid);
+	wbuf_u32(w, c->gid);
+	wbuf_u32(w, c->flags);
+	wbuf_str(w, c->user);
+	wbuf_str(w, c->home);
+	wbuf_str(w, c->home_real);
+	wbuf_str(w, c->guest_home);
+	wbuf_str(w, c->shell);
+	wbuf_str(w, c->cwd);
+	wbuf_str(w, c->target);
+	wbuf_str(w, c->term);
+	wbuf_str(w, c->lang);
+	wbuf_str(w, c->tz);
+	wbuf_u16(w, (uint16_t)c->ngroups);
+	for (i = 0; i < c->ngroups; i++) {
+		wbuf_u32(w, c->groups[i].gid);
+		wbuf_str(w, c->groups[i].name);
+	}
+}
+
+static int
+get_groups(struct rcur *r, struct caller *c)
+{
+	size_t i, n;
+
+	n = rcur_u16(r);
+	if (r->bad || n > GROUPS_MAX_LEN)
+		return -1;
+	c->groups = calloc(n + 1, sizeof(*c->groups));
+	if (c->groups == NULL)
+		return -1;
+	for (i = 0; i < n; i++) {
+		c->groups[i].gid = rcur_u32(r);
+		c->groups[i].name = strdup(rcur_str(r, IDENT_MAX_LEN));
+		c->ngroups++;
+		if (c->groups[i].name == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+int
+caller_get(struct rcur *r, struct caller *out)
+{
+	struct caller c;
+
+	memset(&c, 0, sizeof(c));
+	c.uid = rcur_u32(r);
+	c.gid = rcur_u32(r);
+	c.flags = rcur_u32(r);
+	c.user = strdup(rcur_str(r, IDENT_MAX_LEN));
+	c.home = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.home_real = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.guest_home = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.shell = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.cwd = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.target = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.term = strdup(rcur_str(r, IDENT_MAX_LEN));
+	c.lang = strdup(rcur_str(r, IDENT_MAX_LEN));
+	c.tz = strdup(rcur_str(r, IDENT_MAX_LEN));
+	if (get_groups(r, &c) == -1 || rcur_end(r) == -1 ||
+	    (c.flags & ~(uint32_t)CALLER_FLAGS) != 0 || c.user == NULL ||
+	    c.home == NULL || c.home_real == NULL || c.guest_home == NULL ||
+	    c.shell == NULL || c.cwd == NULL || c.target == NULL ||
+	    c.term == NULL || c.lang == NULL || c.tz == NULL ||
+	    !path_clean(c.home) || !path_clean(c.home_real) ||
+	    !path_clean(c.guest_home) || !path_clean(c.cwd) ||
+	    (c.target[0] != '\0' && !path_clean(c.target))) {
+		caller_free(&c);
+		return -1;
+	}
+	*out = c;
+	return 0;
+}

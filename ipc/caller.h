@@ -1,0 +1,48 @@
+#ifndef CARREL_CALLER_H
+#define CARREL_CALLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct wbuf;
+struct rcur;
+
+#define CALLER_IMPLIED	     0x01 /* the target is the working directory */
+#define CALLER_PRIVATE_GROUP 0x02 /* the primary group has the user's name */
+#define CALLER_NO_ACCOUNT    0x04 /* the uid has no row in the database */
+#define CALLER_FLAGS	     0x07
+
+struct caller_group {
+	gid_t gid;
+	char *name; /* "" if the database has none */
+};
+
+/*
+ * Who runs carrel, and where: found out by the parent from the kernel and
+ * the password database (and in user mode HOME), never from a profile. All
+ * paths are clean; strings are never NULL unless it is said.
+ */
+struct caller {
+	uid_t uid;
+	gid_t gid;
+	uint32_t flags;
+	char *user;
+	char *home;	  /* as the database or HOME spells it */
+	char *home_real;  /* without symlinks; home if it does not exist */
+	char *guest_home; /* its place inside: path_guest_home() */
+	char *shell;
+	char *cwd;    /* canonical; "/" if it is gone or unreachable */
+	char *target; /* canonical; "" when there is none */
+	char *term, *lang, *tz;	     /* "" when the host's was not usable */
+	struct caller_group *groups; /* supplementary; the first is gid's */
+	size_t ngroups;
+};
+
+void caller_free(struct caller *);
+
+/* RECORD_CALLER. get: 0 and a caller to be freed, or -1 and nothing. */
+void caller_put(struct wbuf *, const struct caller *);
+int caller_get(struct rcur *, struct caller *);
+
+#endif

@@ -1,0 +1,259 @@
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "channel.h"
+
+/* Room for more descriptors than any peer may send: they are closed. */
+#define FDS_CLOSED 8
+
+int
+channel_pair(int fd[2])
+{
+	return socketpair(
+	    AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fd);
+}
+
+int64_t
+channel_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+int64_t
+channel_deadline(int seconds)
+{
+	return channel_now() + (int64_t)seconds * 1000;
+}
+
+static int
+wait_for(int fd, short events, int64_t deadline)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int64_t left = -1;
+	int n;
+
+	for (;;) {
+		if (deadline >= 0) {
+			left = deadline - channel_now();
+			if (left < 0)
+				left = 0;
+		}
+		n = poll(&p, 1, (int)left);
+		if (n > 0)
+			return 0;
+		if (n == 0) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+int
+sender_init(struct sender *s, int fd, int64_t deadline)
+{
+	memset(s, 0, sizeof(*s));
+	s->fd = fd;
+	s->deadline = deadline;
+	s->data = malloc(DATAGRAM_MAX);
+	return s->data == NULL ? -1 : 0;
+}
+
+void
+sender_free(struct sender *s)
+{
+	free(s->data);
+	s->data = NULL;
+}
+
+int
+sender_flush(struct sender *s)
+{
+	ssize_t n;
+
+	while (s->len > 0) {
+		n = send(s->fd, s->data, s->len, MSG_NOSIGNAL);
+		if (n == (ssize_t)s->len) {
+			s->len = 0;
+			break;
+		}
+		if (n >= 0) {
+			errno = EMSGSIZE;
+			return -1;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN ||
+		    wait_for(s->fd, POLLOUT, s->deadline) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+struct wbuf *
+sender_begin(struct sender *s, enum record_type type)
+{
+	if (s->len > DATAGRAM_MAX - RECORD_MAX && sender_flush(s) == -1)
+		s->len = DATAGRAM_MAX; /* every write fails, sender_end tells */
+	wbuf_init(
+	    &s->w, s->data + s->len, s->len == DATAGRAM_MAX ? 0 : RECORD_MAX);
+	wbuf_u16(&s->w, type);
+	wbuf_u32(&s->w, 0);
+	return &s->w;
+}
+
+int
+sender_end(struct sender *s)
+{
+	uint32_t n;
+
+	if (s->w.bad) {
+		if (s->len != DATAGRAM_MAX)
+			errno = EMSGSIZE;
+		return -1;
+	}
+	n = (uint32_t)(s->w.len - RECORD_HEADER);
+	memcpy(s->w.data + sizeof(uint16_t), &n, sizeof(n));
+	s->len += s->w.len;
+	return 0;
+}
+
+int
+receiver_init(struct receiver *r, int fd, int64_t deadline,
+    const struct record_rule *rules)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = fd;
+	r->deadline = deadline;
+	record_start(&r->state, rules);
+	r->data = malloc(DATAGRAM_MAX + 1);
+	return r->data == NULL ? -1 : 0;
+}
+
+void
+receiver_free(struct receiver *r)
+{
+	free(r->data);
+	r->data = NULL;
+}
+
+static int
+close_rights(struct msghdr *m)
+{
+	struct cmsghdr *c;
+	size_t i, n;
+	int fd, any = 0;
+
+	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+		any = 1;
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			close(fd);
+		}
+	}
+	return any;
+}
+
+/* One datagram into r->data: its length, 0 at the end of the stream, or -1. */
+static ssize_t
+receive(struct receiver *r)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(FDS_CLOSED * sizeof(int))];
+	} ctl;
+	struct iovec iov = {.iov_base = r->data, .iov_len = DATAGRAM_MAX + 1};
+	struct msghdr m = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = ctl.space,
+	    .msg_controllen = sizeof(ctl.space)};
+	ssize_t n;
+
+	for (;;) {
+		m.msg_controllen = sizeof(ctl.space);
+		n = recvmsg(r->fd, &m, MSG_CMSG_CLOEXEC);
+		if (n >= 0)
+			break;
+		if (errno == ECONNRESET)
+			return 0;
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN ||
+		    wait_for(r->fd, POLLIN, r->deadline) == -1)
+			return -1;
+	}
+	if (close_rights(&m)) {
+		errno = EBADMSG;
+		return -1;
+	}
+	if ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || n > DATAGRAM_MAX) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	r->total += (size_t)n;
+	if (r->total > POLICY_BYTES_MAX) {
+		errno = EFBIG;
+		return -1;
+	}
+	return n;
+}
+
+int
+receiver_next(struct receiver *r, unsigned *type, struct rcur *c)
+{
+	struct rcur h;
+	uint32_t n;
+	ssize_t got;
+
+	if (r->off == r->len) {
+		if ((got = receive(r)) <= 0) {
+			if (got == 0 && record_done(&r->state))
+				return 0;
+			if (got == 0)
+				errno = EPIPE;
+			return -1;
+		}
+		r->off = 0;
+		r->len = (size_t)got;
+	}
+	rcur_init(&h, r->data + r->off, r->len - r->off);
+	*type = rcur_u16(&h);
+	n = rcur_u32(&h);
+	if (h.bad || n > RECORD_MAX - RECORD_HEADER ||
+	    n > (size_t)(h.end - h.p) || record_step(&r->state, *type) == -1) {
+		errno = EBADMSG;
+		return -1;
+	}
+	rcur_init(c, h.p, n);
+	r->off += RECORD_HEADER + n;
+	return 1;
+}
+
+int
+receiver_finish(struct receiver *r)
+{
+	struct rcur c;
+	unsigned type;
+	int n;
+
+	if (!record_done(&r->state)) {
+		errno = EBADMSG;
+		return -1;
+	}
+	n = receiver_next(r, &type, &c);
+	if (n == 1)
+		errno = EBADMSG;
+	return n == 0 ? 0 : -1;
+}

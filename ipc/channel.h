@@ -1,0 +1,66 @@
+#ifndef CARREL_CHANNEL_H
+#define CARREL_CHANNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "limits.h"
+#include "record.h"
+
+/*
+ * Records over a SOCK_SEQPACKET socketpair (unix(7)): a datagram arrives
+ * whole or is an error, so nothing is ever put together again.
+ */
+
+/* A connected pair, both ends close-on-exec and non-blocking. 0 or -1. */
+int channel_pair(int fd[2]);
+
+/* CLOCK_MONOTONIC in milliseconds, and that plus seconds. */
+int64_t channel_now(void);
+int64_t channel_deadline(int seconds);
+
+/* Sends records; full datagrams leave on their own, the rest by a flush. */
+struct sender {
+	int fd;
+	int64_t deadline; /* of the whole stream; -1: none */
+	uint8_t *data;	  /* DATAGRAM_MAX, freed by sender_free() */
+	size_t len;
+	struct wbuf w; /* the record being written */
+};
+
+int sender_init(struct sender *, int fd, int64_t deadline);
+void sender_free(struct sender *); /* does not close fd */
+/* Begin a record and get its buffer; end it. -1 with errno on any failure. */
+struct wbuf *sender_begin(struct sender *, enum record_type);
+int sender_end(struct sender *);
+int sender_flush(struct sender *);
+
+/*
+ * Receives records in the order of a table. Next record: 1 and its type and
+ * fields (valid until the next call), or 0 when the peer closed after the
+ * table was used up, or -1 with errno:
+ *	EMSGSIZE	truncated datagram or control data (MSG_TRUNC)
+ *	EBADMSG		a short, long or unknown record, one out of turn, an
+ *			unexpected descriptor, an empty datagram
+ *	EPIPE		the peer closed too early
+ *	ETIMEDOUT	the deadline passed
+ *	EFBIG		more than POLICY_BYTES_MAX in all
+ * Descriptors that arrive are closed before the error is returned.
+ */
+struct receiver {
+	int fd;
+	int64_t deadline;
+	uint8_t *data; /* DATAGRAM_MAX + 1, freed by receiver_free() */
+	size_t len, off, total;
+	struct record_state state;
+};
+
+int receiver_init(
+    struct receiver *, int fd, int64_t deadline, const struct record_rule *);
+void receiver_free(struct receiver *); /* does not close fd */
+int receiver_next(struct receiver *, unsigned *type, struct rcur *);
+/* After the last record: the peer must close and say nothing more. 0 or -1. */
+int receiver_finish(struct receiver *);
+
+#endif

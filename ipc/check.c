@@ -1,0 +1,257 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "limits.h"
+#include "path.h"
+#include "policy.h"
+#include "text.h"
+
+int
+check_name(const char *s)
+{
+	size_t i, n;
+
+	if (*s == '@')
+		s++;
+	n = strlen(s);
+	if (n == 0 || n > NAME_MAX_LEN || s[0] == '-')
+		return 0;
+	for (i = 0; i < n; i++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-", s[i]) ==
+		    NULL)
+			return 0;
+	return 1;
+}
+
+const char *
+check_guest(const char *guest)
+{
+	if (!path_clean(guest))
+		return "is not an absolute, clean path";
+	if (text_unsafe(guest, strlen(guest)))
+		return "holds a control, bidi or invisible character";
+	if (path_reserved(guest))
+		return "is carrel's own: nothing may be mounted at /, /proc, "
+		       "/dev, /sys or /run/carrel";
+	return NULL;
+}
+
+const char *
+check_source(const char *source)
+{
+	if (!path_clean(source))
+		return "is not an absolute, clean path";
+	if (strcmp(source, "/") == 0)
+		return "is the whole host";
+	if (path_covers("/proc", source) || path_covers("/sys", source) ||
+	    path_covers("/dev", source))
+		return "is a kernel interface, not a file";
+	return NULL;
+}
+
+static int
+check_profile(const struct policy *po, size_t i, char *why, size_t len)
+{
+	const struct profile *p = &po->profiles[i];
+	size_t k;
+
+	if (!check_name(p->name) || p->layer < LAYER_SHIPPED ||
+	    p->layer > LAYER_LAST ||
+	    (p->name[0] == '@') != (p->layer == LAYER_SHIPPED)) {
+		snprintf(why, len, "profile \"%s\" is misnamed", p->name);
+		return -1;
+	}
+	if (!path_clean(p->file) || (p->flags & ~PROFILE_FLAGS) != 0 ||
+	    p->flags == 0) {
+		snprintf(why, len, "profile \"%s\" has a bad field", p->name);
+		return -1;
+	}
+	if (i > 0 && strcmp(po->profiles[i - 1].name, p->name) >= 0) {
+		snprintf(why, len, "profile \"%s\" is out of order", p->name);
+		return -1;
+	}
+	for (k = 0; k < p->nincludes; k++)
+		if (p->includes[k] >= po->nprofiles ||
+		    (k > 0 && p->includes[k] <= p->includes[k - 1])) {
+			snprintf(why, len, "profile \"%s\" has a bad include",
+			    p->name);
+			return -1;
+		}
+	return 0;
+}
+
+/* Which kind a verb leads to, and with which flags at the least. */
+static int
+check_verb(const struct grant *g, uint8_t verb)
+{
+	switch (verb) {
+	case VERB_READ:
+		return g->kind == GRANT_BIND && !(g->flags & GRANT_TRY);
+	case VERB_WRITE:
+		return g->kind == GRANT_BIND && (g->flags & GRANT_WRITE) &&
+		       !(g->flags & GRANT_TRY);
+	case VERB_TRY_READ:
+		return g->kind == GRANT_BIND;
+	case VERB_TRY_WRITE:
+		return g->kind == GRANT_BIND && (g->flags & GRANT_WRITE);
+	case VERB_TMPFS:
+		return g->kind == GRANT_TMPFS;
+	case VERB_SYMLINK:
+		return g->kind == GRANT_SYMLINK;
+	default:
+		return 0;
+	}
+}
+
+/* Every claim is a profile's, in order, and the claims explain the flags. */
+static int
+check_origins(const struct policy *po, const struct grant *g)
+{
+	const struct origin *o, *last = NULL;
+	int write = 0, must = 0;
+	size_t i;
+
+	for (i = 0; i < g->norigins; i++, last = o) {
+		o = &g->origins[i];
+		if (o->profile >= po->nprofiles || !check_verb(g, o->verb))
+			return -1;
+		if (last != NULL && (o->profile < last->profile ||
+					(o->profile == last->profile &&
+					    (o->verb < last->verb ||
+						(o->verb == last->verb &&
+						    o->line <= last->line)))))
+			return -1;
+		write |= o->verb == VERB_WRITE || o->verb == VERB_TRY_WRITE;
+		must |= o->verb == VERB_READ || o->verb == VERB_WRITE;
+	}
+	if (g->norigins == 0)
+		return -1;
+	if (g->kind == GRANT_BIND && (write != !!(g->flags & GRANT_WRITE) ||
+					 must == !!(g->flags & GRANT_TRY)))
+		return -1;
+	return 0;
+}
+
+static int
+check_fields(const struct grant *g, char *why, size_t len)
+{
+	const char *bad;
+
+	if ((bad = check_guest(g->guest)) != NULL) {
+		snprintf(why, len, "guest path \"%s\" %s", g->guest, bad);
+		return -1;
+	}
+	bad = NULL;
+	switch (g->kind) {
+	case GRANT_BIND:
+		bad = check_source(g->source);
+		if (bad == NULL && g->size != 0)
+			bad = "has a size";
+		break;
+	case GRANT_TMPFS:
+		if (g->source[0] != '\0' || g->flags != 0)
+			bad = "has a source";
+		else if (g->size < TMPFS_SIZE_MIN || g->size > TMPFS_SUM)
+			bad = "has an impossible size";
+		break;
+	case GRANT_SYMLINK:
+		if (g->source[0] == '\0' || g->size != 0 || g->flags != 0 ||
+		    text_unsafe(g->source, strlen(g->source)))
+			bad = "has an impossible text";
+		break;
+	}
+	if (bad != NULL) {
+		snprintf(
+		    why, len, "\"%s\" at \"%s\" %s", g->source, g->guest, bad);
+		return -1;
+	}
+	return 0;
+}
+
+int
+check_nesting(const struct grant *above, const struct grant *g)
+{
+	const char *below;
+
+	if (above == NULL || above->kind == GRANT_TMPFS)
+		return 0;
+	/* the very same subpath of the host again: nothing is hidden */
+	if (above->kind != GRANT_BIND || g->kind != GRANT_BIND)
+		return -1;
+	below = path_below(above->source, g->source);
+	if (below == NULL ||
+	    strcmp(below, path_below(above->guest, g->guest)) != 0)
+		return -1;
+	return 0;
+}
+
+static int
+check_grant(const struct policy *po, size_t i, char *why, size_t len)
+{
+	const struct grant *g = &po->grants[i];
+
+	if (check_fields(g, why, len) == -1)
+		return -1;
+	if (check_origins(po, g) == -1) {
+		snprintf(why, len, "\"%s\" has bad claims", g->guest);
+		return -1;
+	}
+	if (i > 0 && path_cmp(po->grants[i - 1].guest, g->guest) >= 0) {
+		snprintf(why, len, "\"%s\" is out of order", g->guest);
+		return -1;
+	}
+	if (check_nesting(policy_above(po, g->guest), g) == -1) {
+		snprintf(
+		    why, len, "\"%s\" lies inside another grant", g->guest);
+		return -1;
+	}
+	return 0;
+}
+
+/* What a screen needs to draw safely, of a policy that will not run. */
+static int
+check_shown(const struct policy *po, char *why, size_t len)
+{
+	const struct grant *g;
+	size_t i, k;
+
+	for (i = 0; i < po->ngrants; i++) {
+		g = &po->grants[i];
+		if (g->kind < GRANT_BIND || g->kind > GRANT_LAST ||
+		    (g->flags & ~GRANT_FLAGS) != 0)
+			break;
+		for (k = 0; k < g->norigins; k++)
+			if (g->origins[k].profile >= po->nprofiles ||
+			    g->origins[k].verb < VERB_READ ||
+			    g->origins[k].verb > VERB_LAST)
+				break;
+		if (k < g->norigins)
+			break;
+	}
+	if (i < po->ngrants) {
+		snprintf(
+		    why, len, "\"%s\" has a bad field", po->grants[i].guest);
+		return -1;
+	}
+	return 0;
+}
+
+int
+policy_check(const struct policy *po, char *why, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < po->nprofiles; i++)
+		if (check_profile(po, i, why, len) == -1)
+			return -1;
+	if (check_shown(po, why, len) == -1)
+		return -1;
+	if (po->nrefusals > 0)
+		return 0;
+	for (i = 0; i < po->ngrants; i++)
+		if (check_grant(po, i, why, len) == -1)
+			return -1;
+	return 0;
+}

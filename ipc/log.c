@@ -1,0 +1,70 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "limits.h"
+#include "log.h"
+#include "policy.h"
+#include "text.h"
+
+/* One write(2), so that lines of several processes do not mix. */
+static void
+line(const char *raw)
+{
+	char out[4 * TEXT_MAX_LEN];
+	size_t n;
+
+	memcpy(out, "carrel: ", 8);
+	text_escape(out + 8, sizeof(out) - 9, raw);
+	n = strlen(out);
+	out[n++] = '\n';
+	if (write(STDERR_FILENO, out, n) == -1)
+		return; /* nobody listens */
+}
+
+static void
+vline(const char *fmt, va_list ap)
+{
+	char raw[2 * TEXT_MAX_LEN];
+
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	line(raw);
+}
+
+void
+log_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vline(fmt, ap);
+	va_end(ap);
+}
+
+void
+fatal(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vline(fmt, ap);
+	va_end(ap);
+	exit(EXIT_CARREL);
+}
+
+void
+log_refusal(const struct refusal *r)
+{
+	char where[2 * PATH_MAX_LEN];
+
+	where[0] = '\0';
+	if (r->file[0] != '\0' && r->line != 0)
+		snprintf(where, sizeof(where), " (%s:%u)", r->file, r->line);
+	else if (r->file[0] != '\0')
+		snprintf(where, sizeof(where), " (%s)", r->file);
+	log_warn("%s%s%s%s%s%s%s", r->profile[0] != '\0' ? "profile " : "",
+	    r->profile, where, r->profile[0] != '\0' || where[0] ? ": " : "",
+	    r->what, r->fix[0] != '\0' ? "; " : "", r->fix);
+}

@@ -1,0 +1,256 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+#include "path.h"
+#include "policy.h"
+
+/* Room for one more item: arrays grow when their length is a power of two. */
+static void *
+grow(void *p, size_t n, size_t size)
+{
+	if (n != 0 && (n & (n - 1)) != 0)
+		return p;
+	return realloc(p, (n == 0 ? 1 : n * 2) * size);
+}
+
+struct profile *
+policy_add_profile(struct policy *po, const char *name, const char *file,
+    enum layer layer, uint8_t flags)
+{
+	struct profile *p;
+
+	if (po->nprofiles >= PROFILES_MAX) {
+		errno = E2BIG;
+		return NULL;
+	}
+	p = grow(po->profiles, po->nprofiles, sizeof(*p));
+	if (p == NULL)
+		return NULL;
+	po->profiles = p;
+	p = &po->profiles[po->nprofiles];
+	memset(p, 0, sizeof(*p));
+	p->name = strdup(name);
+	p->file = strdup(file);
+	p->description = strdup("");
+	p->abuse = strdup("");
+	p->layer = (uint8_t)layer;
+	p->flags = flags;
+	po->nprofiles++; /* policy_free() frees what is there */
+	if (p->name == NULL || p->file == NULL || p->description == NULL ||
+	    p->abuse == NULL)
+		return NULL;
+	return p;
+}
+
+struct grant *
+policy_add_grant(struct policy *po, enum grant_kind kind, uint8_t flags,
+    const char *guest, const char *source, uint64_t size)
+{
+	struct grant *g;
+
+	if (po->ngrants >= GRANTS_MAX) {
+		errno = E2BIG;
+		return NULL;
+	}
+	g = grow(po->grants, po->ngrants, sizeof(*g));
+	if (g == NULL)
+		return NULL;
+	po->grants = g;
+	g = &po->grants[po->ngrants];
+	memset(g, 0, sizeof(*g));
+	g->kind = (uint8_t)kind;
+	g->flags = flags;
+	g->guest = strdup(guest);
+	g->source = strdup(source);
+	g->size = size;
+	po->ngrants++;
+	return g->guest == NULL || g->source == NULL ? NULL : g;
+}
+
+int
+grant_add_origin(struct grant *g, const struct origin *o)
+{
+	struct origin *p;
+
+	if (g->norigins >= ORIGINS_MAX) {
+		errno = E2BIG;
+		return -1;
+	}
+	p = grow(g->origins, g->norigins, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	g->origins = p;
+	p[g->norigins++] = *o;
+	return 0;
+}
+
+int
+policy_refuse(struct policy *po, const char *profile, const char *file,
+    uint32_t line, const char *fix, const char *fmt, ...)
+{
+	struct refusal *r;
+	char what[TEXT_MAX_LEN];
+	va_list ap;
+
+	if (po->nrefusals >= REFUSALS_MAX)
+		return 0;
+	if (po->nrefusals == REFUSALS_MAX - 1) {
+		/* sorts last: no name, no line, and a '~' in front */
+		fmt = NULL;
+		snprintf(what, sizeof(what),
+		    "~ there are more reasons than the %d shown", REFUSALS_MAX);
+		profile = file = "";
+		fix = "remove the causes above first";
+		line = 0;
+	}
+	if (fmt != NULL) {
+		va_start(ap, fmt);
+		vsnprintf(what, sizeof(what), fmt, ap);
+		va_end(ap);
+	}
+	r = grow(po->refusals, po->nrefusals, sizeof(*r));
+	if (r == NULL)
+		return -1;
+	po->refusals = r;
+	r = &po->refusals[po->nrefusals++];
+	r->profile = strdup(profile);
+	r->file = strdup(file);
+	r->line = line;
+	r->what = strdup(what);
+	r->fix = strdup(fix);
+	return r->profile == NULL || r->file == NULL || r->what == NULL ||
+		       r->fix == NULL
+		   ? -1
+		   : 0;
+}
+
+void
+policy_free(struct policy *po)
+{
+	size_t i;
+
+	for (i = 0; i < po->nprofiles; i++) {
+		free(po->profiles[i].name);
+		free(po->profiles[i].file);
+		free(po->profiles[i].description);
+		free(po->profiles[i].abuse);
+		free(po->profiles[i].includes);
+	}
+	for (i = 0; i < po->ngrants; i++) {
+		free(po->grants[i].guest);
+		free(po->grants[i].source);
+		free(po->grants[i].origins);
+	}
+	for (i = 0; i < po->nrefusals; i++) {
+		free(po->refusals[i].profile);
+		free(po->refusals[i].file);
+		free(po->refusals[i].what);
+		free(po->refusals[i].fix);
+	}
+	free(po->profiles);
+	free(po->grants);
+	free(po->refusals);
+	memset(po, 0, sizeof(*po));
+}
+
+static int
+origin_cmp(const void *a, const void *b)
+{
+	const struct origin *x = a, *y = b;
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->verb != y->verb)
+		return x->verb < y->verb ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int
+grant_cmp(const void *a, const void *b)
+{
+	const struct grant *x = a, *y = b;
+	int n;
+
+	if ((n = path_cmp(x->guest, y->guest)) != 0)
+		return n;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if ((n = strcmp(x->source, y->source)) != 0)
+		return n;
+	return x->size < y->size ? -1 : x->size > y->size;
+}
+
+static int
+refusal_cmp(const void *a, const void *b)
+{
+	const struct refusal *x = a, *y = b;
+	int n;
+
+	if ((n = strcmp(x->profile, y->profile)) != 0)
+		return n;
+	if ((n = strcmp(x->file, y->file)) != 0)
+		return n;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return strcmp(x->what, y->what);
+}
+
+/* qsort(3) must not be given NULL, and an empty array is NULL. */
+static void
+sort(void *p, size_t n, size_t size, int (*cmp)(const void *, const void *))
+{
+	if (n > 1)
+		qsort(p, n, size, cmp);
+}
+
+void
+policy_sort(struct policy *po)
+{
+	size_t i;
+
+	for (i = 0; i < po->ngrants; i++)
+		sort(po->grants[i].origins, po->grants[i].norigins,
+		    sizeof(struct origin), origin_cmp);
+	sort(po->grants, po->ngrants, sizeof(*po->grants), grant_cmp);
+	sort(po->refusals, po->nrefusals, sizeof(*po->refusals), refusal_cmp);
+}
+
+const struct grant *
+policy_find(const struct policy *po, const char *guest)
+{
+	size_t lo = 0, hi = po->ngrants, mid;
+	int n;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		n = path_cmp(po->grants[mid].guest, guest);
+		if (n == 0)
+			return &po->grants[mid];
+		if (n < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const struct grant *
+policy_above(const struct policy *po, const char *guest)
+{
+	const struct grant *g;
+	char path[PATH_MAX_LEN + 1], *slash;
+
+	if (strlen(guest) > PATH_MAX_LEN)
+		return NULL;
+	strcpy(path, guest);
+	while ((slash = strrchr(path, '/')) != NULL && slash != path) {
+		*slash = '\0';
+		if ((g = policy_find(po, path)) != NULL)
+			return g;
+	}
+	return NULL;
+}

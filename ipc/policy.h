@@ -1,0 +1,136 @@
+#ifndef CARREL_POLICY_H
+#define CARREL_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct caller;
+struct rcur;
+struct receiver;
+struct sender;
+struct wbuf;
+
+/*
+ * What a run may see: the one thing that crosses from the parser to the
+ * parent. It is canonical: profiles sorted by name, grants by path_cmp() of
+ * their guest path, origins by profile, verb and line, so that the same
+ * selection in any order gives the same bytes.
+ */
+
+#define POLICY_VERSION 1
+
+enum layer {
+	LAYER_SHIPPED = 1,
+	LAYER_HOST,
+	LAYER_USER,
+	LAYER_LAST = LAYER_USER
+};
+
+#define PROFILE_ASKED	0x01 /* with -p */
+#define PROFILE_DEFAULT 0x02 /* a default */
+#define PROFILE_IMPLIED 0x04 /* included by another one */
+#define PROFILE_FLAGS	0x07
+
+struct profile {
+	char *name; /* with the '@' of a shipped one */
+	char *file; /* where it was read */
+	char *description, *abuse;
+	uint8_t layer, flags;
+	uint16_t *includes; /* indices, ascending; what it names itself */
+	size_t nincludes;
+};
+
+enum verb { /* the key of [fs] that a profile used */
+	VERB_READ = 1,
+	VERB_WRITE,
+	VERB_TRY_READ,
+	VERB_TRY_WRITE,
+	VERB_TMPFS,
+	VERB_SYMLINK,
+	VERB_LAST = VERB_SYMLINK
+};
+
+/* Who asked for a grant. */
+struct origin {
+	uint16_t profile; /* index */
+	uint8_t verb;
+	uint32_t line;
+};
+
+enum grant_kind {
+	GRANT_BIND = 1,
+	GRANT_TMPFS,
+	GRANT_SYMLINK,
+	GRANT_LAST = GRANT_SYMLINK
+};
+
+#define GRANT_WRITE 0x01 /* a bind that may be written through */
+#define GRANT_TRY   0x02 /* a bind that is left out when absent */
+#define GRANT_FLAGS 0x03
+
+struct grant {
+	uint8_t kind, flags;
+	char *guest;
+	char *source;  /* bind: host path; symlink: its text; tmpfs: "" */
+	uint64_t size; /* tmpfs: bytes, else 0 */
+	struct origin *origins; /* at least one */
+	size_t norigins;
+};
+
+/* Why there will be no run. Raw text: it is escaped where it is printed. */
+struct refusal {
+	char *profile; /* "" if none is to blame */
+	char *file;    /* "" likewise */
+	uint32_t line; /* 0 likewise */
+	char *what;
+	char *fix; /* an imperative without a full stop; "" if there is none */
+};
+
+struct policy {
+	struct profile *profiles;
+	size_t nprofiles;
+	struct grant *grants;
+	size_t ngrants;
+	struct refusal *refusals; /* if any, the policy can only be shown */
+	size_t nrefusals;
+};
+
+/* What follows is complete or fails: -1 with errno, nothing was added. */
+
+/* Appends; arguments are copied. The result belongs to the policy. */
+struct profile *policy_add_profile(struct policy *, const char *name,
+    const char *file, enum layer, uint8_t flags);
+struct grant *policy_add_grant(struct policy *, enum grant_kind, uint8_t flags,
+    const char *guest, const char *source, uint64_t size);
+int grant_add_origin(struct grant *, const struct origin *);
+/* At most REFUSALS_MAX are kept; the last one then says so. */
+int policy_refuse(struct policy *, const char *profile, const char *file,
+    uint32_t line, const char *fix, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+
+void policy_free(struct policy *); /* the contents, not the struct */
+
+/* Sorts grants, origins and refusals into canonical order. */
+void policy_sort(struct policy *);
+
+/* The stream record_policy. send flushes. receive: a policy to be freed. */
+int policy_send(struct sender *, const struct policy *);
+int policy_receive(struct receiver *, struct policy *);
+/* One record of the stream, for a stream that holds a policy inside. */
+int policy_get(unsigned type, struct rcur *, struct policy *);
+
+/*
+ * Judges a policy: every field, the canonical order, and that the grants can
+ * stand beside each other (one claim a guest path, nothing masked, nothing
+ * reserved, the sum of the tmpfs). Pure. Returns 0, or -1 and in why one
+ * sentence in raw text. The parser calls it before it sends, the parent
+ * after it received; a policy with refusals is judged for its fields only.
+ */
+int policy_check(const struct policy *, char *why, size_t len);
+
+/* The grant at exactly this guest path; NULL if there is none. */
+const struct grant *policy_find(const struct policy *, const char *guest);
+/* The deepest grant strictly above this guest path; NULL if there is none. */
+const struct grant *policy_above(const struct policy *, const char *guest);
+
+#endif

@@ -1,0 +1,69 @@
+#include "limits.h"
+#include "record.h"
+
+/* A rule of type 0 ends each table. */
+
+const struct record_rule record_request[] = {
+    {RECORD_REQUEST, 1, 1},
+    {RECORD_SELECT, 0, SELECT_MAX},
+    {RECORD_CALLER, 1, 1},
+    {RECORD_REQUEST_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_policy[] = {
+    {RECORD_POLICY, 1, 1},
+    {RECORD_PROFILE, 0, PROFILES_MAX},
+    {RECORD_GRANT, 0, GRANTS_MAX},
+    {RECORD_REFUSAL, 0, REFUSALS_MAX},
+    {RECORD_POLICY_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_screen[] = {
+    {RECORD_SCREEN, 1, 1},
+    {RECORD_CALLER, 1, 1},
+    {RECORD_POLICY, 1, 1},
+    {RECORD_PROFILE, 0, PROFILES_MAX},
+    {RECORD_GRANT, 0, GRANTS_MAX},
+    {RECORD_REFUSAL, 0, REFUSALS_MAX},
+    {RECORD_POLICY_END, 1, 1},
+    {RECORD_SURVEY, 0, GRANTS_MAX},
+    {RECORD_SCREEN_END, 1, 1},
+    {0, 0, 0},
+};
+
+void
+record_start(struct record_state *st, const struct record_rule *rules)
+{
+	st->rule = rules;
+	st->seen = 0;
+}
+
+int
+record_step(struct record_state *st, unsigned type)
+{
+	while (st->rule->type != 0) {
+		if (type == st->rule->type) {
+			if (st->seen >= st->rule->max)
+				return -1;
+			st->seen++;
+			return 0;
+		}
+		if (st->seen < st->rule->min)
+			return -1;
+		st->rule++;
+		st->seen = 0;
+	}
+	return -1;
+}
+
+int
+record_done(const struct record_state *st)
+{
+	const struct record_rule *r = st->rule;
+
+	if (r->type == 0)
+		return 1;
+	return st->seen >= r->min && r[1].type == 0;
+}

@@ -1,0 +1,59 @@
+#ifndef CARREL_RECORD_H
+#define CARREL_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What may be said, and when. A record is a header (16-bit type, 32-bit
+ * length of what follows) and its fields; a datagram holds one or more whole
+ * records. Each stream has a table of the records it consists of: in this
+ * order, each as often as the table says. Anything else is an error.
+ */
+
+#define RECORD_HEADER 6
+
+enum record_type {
+	/* to the parser: what to resolve */
+	RECORD_REQUEST = 1, /* struct request without its lists, once */
+	RECORD_SELECT,	    /* a profile named with -p */
+	RECORD_CALLER,	    /* struct caller, once */
+	RECORD_REQUEST_END,
+	/* from the parser, and on to the screen: the policy */
+	RECORD_POLICY, /* version, once */
+	RECORD_PROFILE,
+	RECORD_GRANT,
+	RECORD_REFUSAL,
+	RECORD_POLICY_END, /* counts and verdict, once */
+	/* to the screen: what is to be drawn, what the survey found */
+	RECORD_SCREEN,
+	RECORD_SURVEY,
+	RECORD_SCREEN_END,
+	RECORD_TYPES
+};
+
+/* One line of a stream's table. */
+struct record_rule {
+	enum record_type type;
+	uint32_t min, max;
+};
+
+extern const struct record_rule record_request[];
+extern const struct record_rule record_policy[];
+extern const struct record_rule record_screen[];
+
+/* Where in its table a stream is. */
+struct record_state {
+	const struct record_rule *rule;
+	uint32_t seen; /* records of rule->type so far */
+};
+
+void record_start(struct record_state *, const struct record_rule *);
+
+/* 0 if a record of this type is legal now, else -1. */
+int record_step(struct record_state *, unsigned type);
+
+/* 1 when the table is used up. */
+int record_done(const struct record_state *);
+
+#endif

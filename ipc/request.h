@@ -1,0 +1,37 @@
+#ifndef CARREL_REQUEST_H
+#define CARREL_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "caller.h"
+
+struct sender;
+struct receiver;
+
+#define REQUEST_VERSION	    1
+#define REQUEST_NO_DEFAULTS 0x01 /* --no-defaults */
+#define REQUEST_FLAGS	    0x01
+
+/* What the parser is asked to resolve. "" for a directory that is not used. */
+struct request {
+	uint32_t flags;
+	char *shipped;	   /* directory of the shipped profiles */
+	char *host;	   /* /etc/carrel/profiles.d */
+	char *user;	   /* ~/.config/carrel/profiles.d */
+	char *host_config; /* /etc/carrel/carrel.conf */
+	char *user_config; /* ~/.config/carrel/config */
+	char **select;	   /* names given with -p, as typed */
+	size_t nselect;
+	struct caller caller;
+};
+
+void request_free(struct request *);
+
+/* The whole stream record_request, flushed. 0, or -1 with errno. */
+int request_send(struct sender *, const struct request *);
+
+/* The whole stream. 0 and a request to be freed, or -1 and nothing. */
+int request_receive(struct receiver *, struct request *);
+
+#endif

@@ -1,0 +1,37 @@
+#ifndef CARREL_CONFINE_H
+#define CARREL_CONFINE_H
+
+#include <stdint.h>
+
+struct failure;
+struct plan;
+
+/*
+ * Giving up, in this order: caps_drop, no_new_privs, landlock_enter,
+ * filter_enter. Each is checked and final. 0 or -1.
+ */
+
+/* Removes capabilities that reading files needs from the effective set. */
+int caps_no_dac(struct failure *);
+/*
+ * Bounding, inheritable, ambient, permitted and effective set empty, and
+ * no_new_privs; read back and proved.
+ */
+int caps_drop(struct failure *);
+
+/* 1 if the process has a capability or another effective than real id. */
+int caps_privileged(void);
+
+/*
+ * Landlock (kernel: Documentation/userspace-api/landlock.rst) drawn from the
+ * plan, inside the new root: read and execute below "/", everything below
+ * each writable bind and tmpfs; abstract sockets and signals scoped where
+ * the ABI can. Fails with CAUSE_LANDLOCK where the kernel has none.
+ */
+int landlock_enter(const struct plan *, struct failure *);
+
+/* The system-call filter that the build made of payload.table. */
+#define FILTER_PTRACE 0x01 /* --allow-ptrace */
+int filter_enter(uint32_t flags, struct failure *);
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef CARREL_PLAN_H
+#define CARREL_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct caller;
+struct policy;
+struct survey;
+
+/*
+ * The plan: what the set-up will do, in its order, and what the screen will
+ * draw. Pure: from a checked policy, a survey of its sources and the caller.
+ * No system call, no global; the same input gives the same plan.
+ */
+
+enum step_kind {
+	STEP_DIR = 1, /* a directory of carrel's in a tmpfs */
+	STEP_FILE,    /* a generated file: text holds its bytes */
+	STEP_SYMLINK, /* text is where it leads */
+	STEP_TMPFS,   /* size, mode */
+	STEP_BIND,    /* the grant's source (survey row grant) */
+	STEP_PIN,     /* a directory inside a write bind, onto itself */
+	STEP_PROC,    /* a new procfs */
+	STEP_DEVPTS,
+	STEP_DEVICE, /* a node of the minimal /dev: text is its host path */
+	STEP_MASK    /* an empty file over one of /proc, if it is there */
+};
+
+#define STEP_RDONLY 0x01 /* read-only, as a mount */
+#define STEP_ISDIR  0x02 /* a bind of a directory */
+#define STEP_NODEV  0x04
+#define STEP_NOEXEC 0x08
+
+struct step {
+	uint8_t kind, flags;
+	uint16_t mode; /* DIR, FILE, TMPFS */
+	int grant;     /* index in the policy, or -1: carrel's own */
+	char *guest;   /* clean path inside */
+	char *text;    /* see the kinds; "" otherwise */
+	uint64_t size; /* TMPFS: bytes */
+};
+
+/* A line of the payload's environment and why it is there. */
+struct env_row {
+	char *name, *value;
+	const char *verb; /* "(carrel)" */
+	const char *mark; /* "" or e.g. "<- not granted" */
+};
+
+struct plan {
+	struct step *steps; /* a parent stands before what is in it */
+	size_t nsteps;
+	struct env_row *env; /* sorted by name */
+	size_t nenv;
+	char **path; /* the sandbox's PATH, in order */
+	size_t npath;
+	char **cwd; /* where the payload starts: the first that exists */
+	size_t ncwd;
+	uint8_t *absent;    /* per grant: 1 if it is left out (try-) */
+	char *none_mounted; /* "" or one line for a terminal: no target */
+};
+
+/*
+ * 0 and a plan to be freed with plan_free(), or -1 with errno ENOMEM, or -1
+ * with errno EPERM when the survey shows that the policy cannot be had: then
+ * the reasons were added to the policy as refusals, in canonical order, and
+ * the plan is complete as far as it can be shown (free it too).
+ */
+int plan_make(struct policy *, const struct survey *, const struct caller *,
+    struct plan *);
+void plan_free(struct plan *);
+
+#define PLAN_RUN_UNKNOWN "(new for each run)" /* CARREL_RUN before a run */
+
+/* Sets the value of a row of plan->env, e.g. CARREL_RUN. 0 or -1. */
+int plan_setenv(struct plan *, const char *name, const char *value);
+
+#endif
