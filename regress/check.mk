@@ -1,0 +1,92 @@
+# Tests: make check, or one part of it. See regress/README.md.
+#
+# Whatever needs a package of regress/deps.sh runs in a make of its own,
+# started after the package is there.
+
+.PHONY: deps run bench check check-static check-asan check-unit check-run \
+	check-hostile
+deps:
+	@regress/deps.sh check
+run:
+	@regress/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@regress/first-run.sh $(BUILD)/bin/carrel
+bench:
+	@regress/deps.sh build
+	@regress/deps.sh bench
+	@$(MAKE) --no-print-directory all $(BUILD)/regress/floor
+	@regress/bench/start $(BENCH)
+
+check: deps
+	@$(MAKE) --no-print-directory do-static
+	@$(MAKE) --no-print-directory do-asan
+	@$(MAKE) --no-print-directory do-unit
+	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t run/*.t'
+check-static check-asan check-unit: check-%: deps
+	@$(MAKE) --no-print-directory do-$*
+check-run: deps
+	@$(MAKE) --no-print-directory do-prove TESTS='run/$(or $(T),*).t'
+check-hostile: deps
+	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t'
+
+# Unit tests: each is a program of its own, linked with everything of each
+# room but its main.c.
+
+UNIT = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard regress/unit/test_*.c)))
+rest = $(call obj,$(BUILD)/obj,$(filter $(1)/%,$(filter-out %/main.c,$(2))))
+LIBS = $(patsubst %,$(BUILD)/obj/lib%.a,ipc parent parser screen)
+$(BUILD)/obj/libipc.a: $(call rest,ipc,$(IPC_SRCS))
+$(BUILD)/obj/libparent.a: $(call rest,parent,$(PARENT_SRCS))
+$(BUILD)/obj/libparser.a: $(call rest,child/parser,$(PARSER_SRCS))
+$(BUILD)/obj/libscreen.a: $(call rest,child/screen,$(SCREEN_SRCS))
+$(LIBS):
+	@rm -f $@
+	@ar -rcs $@ $^
+
+$(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
+		$(LIBS) -Wl,--end-group -linih \
+		$$(pkg-config --cflags --libs check)
+
+# Helpers of the tests.
+
+HELPERS = $(BUILD)/regress/argv0 $(BUILD)/regress/liar
+$(BUILD)/regress/argv0: regress/run/argv0.c
+$(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
+$(BUILD)/regress/floor: regress/bench/floor.c
+$(HELPERS) $(BUILD)/regress/floor: $(BUILD)/gen/config.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^)
+
+.PHONY: do-unit do-asan do-prove do-static units
+units: $(UNIT)
+	@test -n '$(UNIT)' || { echo 'no unit tests' >&2; exit 1; }
+do-unit: units
+	@for t in $(UNIT); do $$t || exit 1; done
+do-asan:
+	@$(MAKE) --no-print-directory BUILD=build-asan \
+		SANITIZE=address,undefined do-unit
+
+# End to end, as an unprivileged user, over an installed copy.
+do-prove: export MAKE := $(MAKE)
+do-prove: export BUILD := $(BUILD)
+do-prove: export PREFIX := $(PREFIX)
+do-prove: all $(HELPERS)
+	@regress/stage.sh sh -c \
+		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
+
+# What can be said without running anything.
+
+C_FILES = $(sort $(wildcard parent/*.[ch] parent/filter/*.[ch] ipc/*.[ch] \
+	child/*/*.[ch] regress/*/*.[ch]))
+do-static:
+	mandoc -Tlint -W warning man/*.[0-9]
+	clang-format --dry-run -Werror $(C_FILES)
+	shellcheck .ci/run $(wildcard regress/*.sh)
+	cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
+		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE \
+		-I. $(filter %.c,$(C_FILES))
+	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
+		all units build-clang/regress/argv0 build-clang/regress/liar \
+		build-clang/regress/floor

@@ -1,0 +1,82 @@
+#!/bin/sh
+# deps.sh SET: installs what SET (build, check or bench) needs and this host
+# lacks. Debian and its children; says nothing when nothing is missing.
+set -eu
+
+missing=
+need() { # need PACKAGE COMMAND|FILE...: any one of them will do
+	package=$1
+	shift
+	for what; do
+		case $what in
+		/*) [ -e "$what" ] && return 0 ;;
+		*) command -v "$what" >/dev/null 2>&1 && return 0 ;;
+		esac
+	done
+	missing="$missing $package"
+}
+
+set_=${1:?usage: deps.sh build|check|bench}
+PATH=$PATH:/usr/sbin:/sbin
+arch=$(uname -m)
+
+need gcc gcc
+need make make
+need libc6-dev /usr/include/stdio.h
+need libseccomp-dev /usr/include/seccomp.h
+need libinih-dev /usr/include/ini.h
+# without it everything is built with glibc, which starts later
+need musl-tools "/usr/lib/$arch-linux-musl/rcrt1.o"
+
+case $set_ in
+build) ;;
+check)
+	need pkg-config pkg-config
+	need check /usr/include/check.h
+	need perl prove
+	need python3 python3
+	need git git
+	need strace strace
+	need util-linux setpriv
+	need passwd useradd
+	need procps ps
+	need bash bash
+	need mandoc mandoc
+	need clang clang
+	need clang-format clang-format
+	need clang-tidy clang-tidy
+	need cppcheck cppcheck
+	need shellcheck shellcheck
+	;;
+bench)
+	need python3 python3
+	need util-linux setpriv
+	need passwd useradd
+	need bubblewrap bwrap
+	;;
+*)
+	echo "deps.sh: no such set: $set_" >&2
+	exit 2
+	;;
+esac
+[ -n "$missing" ] || exit 0
+
+command -v apt-get >/dev/null 2>&1 || {
+	echo "deps.sh: missing:$missing; this host has no apt-get," \
+	    "install them by hand" >&2
+	exit 1
+}
+if [ "$(id -u)" -eq 0 ]; then
+	as_root() { "$@"; }
+elif command -v sudo >/dev/null 2>&1; then
+	as_root() { sudo "$@"; }
+else
+	echo "deps.sh: missing:$missing; neither root nor sudo here, run as" \
+	    "root: apt-get install$missing" >&2
+	exit 1
+fi
+echo "deps.sh: installing$missing"
+as_root apt-get -q update
+# shellcheck disable=SC2086 # a list of packages
+as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y --no-install-recommends install $missing

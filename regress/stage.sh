@@ -1,0 +1,76 @@
+#!/bin/sh
+# stage.sh COMMAND...: installs the build into a world-readable place, makes
+# an unprivileged user when it may, runs COMMAND with what the tests need to
+# know in its environment, and takes everything away again, also when it is
+# interrupted. Called by check.mk, which exports MAKE, BUILD and PREFIX.
+set -eu
+
+user=carrel-t1
+group=carrel-t1-lab
+stage=
+made=no
+
+remove_user() {
+	for i in 1 2 3 4 5; do
+		for p in $(pgrep -U "$user"); do
+			kill -KILL "$p" 2>/dev/null || :
+		done
+		userdel -r "$user" >/dev/null 2>&1 && break
+		sleep 0.2
+	done
+	groupdel "$group" 2>/dev/null || :
+}
+
+# A user that a killed run left behind is taken over.
+make_user() {
+	if ! id "$user" >/dev/null 2>&1; then
+		useradd -m -s /bin/bash "$user"
+	fi
+	made=yes
+	getent group "$group" >/dev/null || groupadd "$group"
+	usermod -a -G "$group" "$user"
+	chmod 755 "$(getent passwd "$user" | cut -d: -f6)"
+}
+
+cleanup() {
+	status=$?
+	trap '' HUP INT TERM
+	[ "$made" = no ] || remove_user
+	[ -z "$stage" ] || rm -rf "$stage"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+PATH=$PATH:/usr/sbin:/sbin
+umask 022
+stage=$(mktemp -d /tmp/carrel-check.XXXXXX)
+chmod 755 "$stage"
+"$MAKE" -s install DESTDIR="$stage/inst"
+cp -r regress/run regress/hostile "$stage/"
+[ ! -d "$BUILD/regress" ] || cp -r "$BUILD/regress" "$stage/helpers"
+chmod -R a+rX "$stage"
+
+if [ "$(id -u)" -eq 0 ]; then
+	# one user, so one run at a time
+	exec 9>/run/lock/carrel-check.lock
+	flock -n 9 || {
+		echo "stage.sh: waiting for another run of the tests" >&2
+		flock 9
+	}
+	make_user
+	CARREL_T_USER=$user
+	CARREL_T_GROUP=$group
+	export CARREL_T_USER CARREL_T_GROUP
+fi
+CARREL_T_STAGE=$stage
+CARREL_T_INST=$stage/inst$PREFIX
+CARREL_T_SRC=$(pwd)
+PYTHONPATH=$stage/run
+PYTHONDONTWRITEBYTECODE=1
+export CARREL_T_STAGE CARREL_T_INST CARREL_T_SRC
+export PYTHONPATH PYTHONDONTWRITEBYTECODE
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+"$@" </dev/null 9>&-
