@@ -47,6 +47,15 @@ struct ruleset {
 	uint64_t handled; /* every other right is refused without a rule */
 };
 
+int
+landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0UL,
+	    LANDLOCK_CREATE_RULESET_VERSION);
+
+	return abi < 1 ? 0 : (int)abi;
+}
+
 /*
  * Everything that this ABI can refuse in the file system. Networks are not
  * handled: the payload's has no way out but those that were granted.
@@ -56,11 +65,9 @@ ruleset_make(struct ruleset *rs, struct failure *f)
 {
 	struct ruleset_attr attr = {0};
 	size_t size = offsetof(struct ruleset_attr, net);
-	long abi;
+	int abi = landlock_abi();
 
-	abi = syscall(SYS_landlock_create_ruleset, NULL, 0UL,
-	    LANDLOCK_CREATE_RULESET_VERSION);
-	if (abi < 1)
+	if (abi == 0)
 		return failure_set(f, CAUSE_LANDLOCK, "Landlock");
 	attr.fs = READ | WRITE;
 	if (abi >= 2)
