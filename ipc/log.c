@@ -24,6 +24,9 @@ line(const char *raw)
 		return; /* nobody listens */
 }
 
+static void vline(const char *, va_list)
+    __attribute__((format(printf, 1, 0)));
+
 static void
 vline(const char *fmt, va_list ap)
 {
@@ -54,17 +57,19 @@ fatal(const char *fmt, ...)
 	exit(EXIT_CARREL);
 }
 
-void
-log_refusal(const struct refusal *r)
+char *
+refusal_text(const struct refusal *r, char *buf, size_t len)
 {
-	char where[2 * PATH_MAX_LEN];
+	char where[PATH_MAX_LEN + 32];
 
 	where[0] = '\0';
 	if (r->file[0] != '\0' && r->line != 0)
 		snprintf(where, sizeof(where), " (%s:%u)", r->file, r->line);
 	else if (r->file[0] != '\0')
 		snprintf(where, sizeof(where), " (%s)", r->file);
-	log_warn("%s%s%s%s%s%s%s", r->profile[0] != '\0' ? "profile " : "",
-	    r->profile, where, r->profile[0] != '\0' || where[0] ? ": " : "",
-	    r->what, r->fix[0] != '\0' ? "; " : "", r->fix);
+	snprintf(buf, len, "%s%s%s%s%s%s%s",
+	    r->profile[0] != '\0' ? "profile " : "", r->profile, where,
+	    r->profile[0] != '\0' || where[0] != '\0' ? ": " : "", r->what,
+	    r->fix[0] != '\0' ? "; " : "", r->fix);
+	return buf;
 }

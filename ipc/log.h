@@ -1,6 +1,8 @@
 #ifndef CARREL_LOG_H
 #define CARREL_LOG_H
 
+#include <stddef.h>
+
 /*
  * Messages for a person on standard error, one line each, in the form
  * "carrel: ...". Every argument may hold untrusted text: the whole line goes
@@ -17,7 +19,7 @@ void fatal(const char *fmt, ...)
 
 struct refusal;
 
-/* "carrel: PROFILE (FILE:LINE): WHAT; FIX" */
-void log_refusal(const struct refusal *);
+/* "profile NAME (FILE:LINE): WHAT; FIX", raw. Returns buf. */
+char *refusal_text(const struct refusal *, char *buf, size_t len);
 
 #endif

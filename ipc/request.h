@@ -9,9 +9,10 @@
 struct sender;
 struct receiver;
 
-#define REQUEST_VERSION	    1
-#define REQUEST_NO_DEFAULTS 0x01 /* --no-defaults */
-#define REQUEST_FLAGS	    0x01
+#define REQUEST_VERSION		 1
+#define REQUEST_NO_DEFAULTS	 0x01 /* --no-defaults */
+#define REQUEST_WITHOUT_LANDLOCK 0x02 /* --without-landlock */
+#define REQUEST_FLAGS		 0x03
 
 /* What the parser is asked to resolve. "" for a directory that is not used. */
 struct request {

@@ -28,6 +28,7 @@ int caps_privileged(void);
  * each writable bind and tmpfs; abstract sockets and signals scoped where
  * the ABI can. Fails with CAUSE_LANDLOCK where the kernel has none.
  */
+int landlock_abi(void); /* the kernel's, 0 if it has none */
 int landlock_enter(const struct plan *, struct failure *);
 
 /* The system-call filter that the build made of payload.table. */

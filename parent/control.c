@@ -1,0 +1,86 @@
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "control.h"
+#include "ipc/buf.h"
+#include "ipc/channel.h"
+
+#define HEAD 16 /* more than the fields before the text need */
+
+int
+control_send(int fd, enum control_type type, int a, int b, const char *text)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	char cut[TEXT_MAX_LEN + 1];
+	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
+	struct wbuf w;
+
+	cut[0] = '\0';
+	if (text != NULL)
+		strncat(cut, text, TEXT_MAX_LEN);
+	wbuf_init(&w, data, sizeof(data));
+	wbuf_u8(&w, type);
+	wbuf_u32(&w, (uint32_t)a);
+	wbuf_u32(&w, (uint32_t)b);
+	wbuf_str(&w, cut);
+	while (send(fd, data, w.len, MSG_NOSIGNAL) == -1) {
+		if (errno == EAGAIN)
+			(void)poll(&p, 1, -1);
+		else if (errno != EINTR)
+			return -1;
+	}
+	return 0;
+}
+
+int
+control_receive(int fd, struct control *m)
+{
+	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
+	struct rcur c;
+	ssize_t n;
+
+	do
+		n = recv(fd, data, sizeof(data), MSG_TRUNC | MSG_DONTWAIT);
+	while (n == -1 && errno == EINTR);
+	if (n == 0 || (n == -1 && errno == ECONNRESET))
+		return 0;
+	if (n == -1)
+		return -1;
+	rcur_init(&c, data, (size_t)n > sizeof(data) ? 0 : (size_t)n);
+	m->type = rcur_u8(&c);
+	m->a = (int)rcur_u32(&c);
+	m->b = (int)rcur_u32(&c);
+	m->text[0] = '\0';
+	strncat(m->text, rcur_str(&c, TEXT_MAX_LEN), TEXT_MAX_LEN);
+	if (rcur_end(&c) == -1 || m->type < CONTROL_GO ||
+	    m->type > CONTROL_LAST) {
+		errno = EBADMSG;
+		return -1;
+	}
+	return 1;
+}
+
+int
+control_wait(int fd, struct control *m, long long deadline)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	long long left;
+	int n;
+
+	for (;;) {
+		if ((n = control_receive(fd, m)) != -1 || errno != EAGAIN)
+			return n;
+		left = deadline < 0 ? -1 : deadline - channel_now();
+		if (deadline >= 0 && left < 0)
+			left = 0;
+		n = poll(&p, 1, (int)left);
+		if (n == 0) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+		if (n == -1 && errno != EINTR)
+			return -1;
+	}
+}

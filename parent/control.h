@@ -1,0 +1,49 @@
+#ifndef CARREL_CONTROL_H
+#define CARREL_CONTROL_H
+
+#include "ipc/limits.h"
+
+/*
+ * Between the monitor (outside, no privilege) and the set-up, later pid 1
+ * (inside): one message a datagram over a SOCK_SEQPACKET pair. When an end
+ * closes, the other one's process ends too: that is how nothing outlives the
+ * monitor (unix(7), pid_namespaces(7)).
+ */
+
+enum control_type {
+	/* monitor to inside */
+	CONTROL_GO = 1, /* the parser ended well */
+	CONTROL_SIGNAL, /* a: signal for the payload */
+	CONTROL_STOP,	/* stop everything inside; answered by STOPPED_ALL */
+	CONTROL_RESUME, /* a: 1 give the payload the terminal first */
+	/* inside to monitor */
+	CONTROL_SAY,	 /* text: a message for a person */
+	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
+	CONTROL_REFUSED, /* the run is refused; SAY told why */
+	CONTROL_STARTED, /* text: CARREL_RUN; the payload was executed */
+	CONTROL_NO_EXEC, /* a: stage, b: errno, text: path or interpreter */
+	CONTROL_STOPPED, /* a: signal; the payload stopped itself */
+	CONTROL_STOPPED_ALL,
+	CONTROL_ENDED, /* a: wait status of the payload */
+	CONTROL_LAST = CONTROL_ENDED
+};
+
+struct control {
+	enum control_type type;
+	int a, b;
+	char text[TEXT_MAX_LEN + 1]; /* cut to fit by the sender */
+};
+
+/* 0, or -1 with errno (EPIPE: the other end is gone). Waits when full. */
+int control_send(int fd, enum control_type, int a, int b, const char *text);
+
+/*
+ * 1 and a message; 0 when the other end is gone; -1 with errno: EAGAIN when
+ * there is none now, EBADMSG when it was none. Never waits.
+ */
+int control_receive(int fd, struct control *);
+
+/* The same, but waits for one; deadline as in channel.h. */
+int control_wait(int fd, struct control *, long long deadline);
+
+#endif

@@ -1,0 +1,143 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "confine.h"
+#include "explain.h"
+#include "failure.h"
+#include "helper.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "ipc/policy.h"
+#include "ipc/screen.h"
+#include "ipc/survey.h"
+#include "look.h"
+#include "options.h"
+#include "start.h"
+
+#define SCREEN "carrel-screen"
+
+/* The peer's exit status counts: only 0 after END is a policy. */
+static void
+reap_parser(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			fatal("wait for carrel-parse: %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		fatal("carrel-parse was ended by signal %d", WTERMSIG(status));
+	if (WEXITSTATUS(status) != 0)
+		fatal("carrel-parse failed (exit %d)", WEXITSTATUS(status));
+}
+
+static void
+receive_policy(pid_t pid, int fd, struct policy *po)
+{
+	struct receiver r;
+	char why[TEXT_MAX_LEN];
+	int err;
+
+	if (receiver_init(
+		&r, fd, channel_deadline(PARSER_SECONDS), record_policy) == -1)
+		fatal("out of memory");
+	if (policy_receive(&r, po) == -1) {
+		err = errno;
+		(void)kill(pid, SIGKILL);
+		fatal("the policy from carrel-parse: %s", strerror(err));
+	}
+	receiver_free(&r);
+	close(fd);
+	reap_parser(pid);
+	if (policy_check(po, why, sizeof(why)) == -1)
+		fatal("%s", why);
+}
+
+static void
+describe(
+    const struct options *o, const struct start *st, struct screen_request *q)
+{
+	const char *term = start_getenv(st, "TERM");
+	const char *no_color = start_getenv(st, "NO_COLOR");
+	struct winsize ws;
+
+	memset(q, 0, sizeof(*q));
+	q->mode = SCREEN_USER;
+	q->landlock = (uint16_t)landlock_abi();
+	q->flags = (o->without_landlock ? SCREEN_WITHOUT_LANDLOCK : 0) |
+		   (o->allow_ptrace ? SCREEN_ALLOW_PTRACE : 0);
+	if (isatty(STDOUT_FILENO) &&
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+		q->width = ws.ws_col;
+	if (q->width > 0 && term != NULL && strcmp(term, "dumb") != 0 &&
+	    (no_color == NULL || no_color[0] == '\0'))
+		q->flags |= SCREEN_COLOUR;
+	if (!o->shell)
+		q->words = o->argv;
+	while (q->words != NULL && q->words[q->nwords] != NULL)
+		q->nwords++;
+}
+
+static int
+draw(const struct install *in, const struct screen_request *q,
+    const struct caller *c, const struct policy *po, const struct survey *sv)
+{
+	char *argv[] = {(char[]){SCREEN}, (char[]){"explain"}, NULL};
+	struct sender s;
+	int pair[2], status;
+	pid_t pid;
+
+	if (channel_pair(pair) == -1)
+		fatal("socketpair: %s", strerror(errno));
+	pid = helper_start(in, SCREEN, argv, pair[1]);
+	close(pair[1]);
+	if (sender_init(&s, pair[0], -1) == -1 ||
+	    screen_send(&s, q, c, po, sv) == -1)
+		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
+	sender_free(&s);
+	close(pair[0]);
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			fatal("wait for " SCREEN ": %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+int
+explain_run(const struct install *in, const struct options *o,
+    const struct start *st, const struct caller *c)
+{
+	struct screen_request q;
+	struct policy po;
+	struct survey sv;
+	struct failure f;
+	pid_t parser;
+	int fd, code;
+
+	parser = ask_parser(in, o, st, c, &fd);
+	receive_policy(parser, fd, &po);
+	memset(&sv, 0, sizeof(sv));
+	if (po.nrefusals == 0 && look_survey(&po, &sv, &f) == -1)
+		fatal("%s: %s", f.what, strerror(f.err));
+	describe(o, st, &q);
+	code = draw(in, &q, c, &po, &sv);
+	survey_free(&sv);
+	policy_free(&po);
+	return code;
+}
+
+void
+explain_doctor(const struct install *in)
+{
+	char *argv[] = {(char[]){SCREEN}, (char[]){"doctor"},
+	    (char *)in->libexec, (char *)in->shipped, NULL};
+
+	helper_become(in, SCREEN, argv);
+}

@@ -1,0 +1,31 @@
+#ifndef CARREL_HELPER_H
+#define CARREL_HELPER_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+/* Where the other programs and the shipped profiles are. */
+struct install {
+	char libexec[PATH_MAX];
+	char shipped[PATH_MAX];
+};
+
+/*
+ * PREFIX's; but a program without privilege that lies outside PREFIX uses
+ * what lies beside itself: DIR/bin/carrel, DIR/libexec, DIR/share.
+ */
+void install_find(struct install *);
+
+/*
+ * Starts libexec/NAME with an empty environment, default signals, and fd as
+ * its descriptor 3 (the rest is close-on-exec). argv[0] is NAME. Returns its
+ * pid, or ends the program.
+ */
+pid_t helper_start(
+    const struct install *, const char *name, char **argv, int fd);
+
+/* Becomes libexec/NAME in the same way; does not return. */
+void helper_become(const struct install *, const char *name, char **argv)
+    __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,94 @@
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "account.h"
+#include "ask.h"
+#include "confine.h"
+#include "explain.h"
+#include "helper.h"
+#include "ipc/caller.h"
+#include "ipc/cause.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "monitor.h"
+#include "options.h"
+#include "setup.h"
+#include "start.h"
+#include "terminal.h"
+
+/*
+ * The life of the parent. Everything that could hold privilege is in the
+ * set-up process; this one starts it beside the parser, and watches.
+ */
+
+static int
+setup_refused(int err)
+{
+	char why[TEXT_MAX_LEN];
+
+	cause_of(CAUSE_USERNS, err, why, sizeof(why));
+	log_warn("new namespaces: %s%s%s", strerror(err),
+	    why[0] != '\0' ? "; " : "", why);
+	return EXIT_CARREL;
+}
+
+static void
+no_privilege(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		fatal("no_new_privs: %s", strerror(errno));
+}
+
+static int
+run(const struct install *in, const struct options *o, const struct start *st,
+    const struct caller *c)
+{
+	struct terminal terminal;
+	struct monitored w = {
+	    .options = o, .caller = c, .start = st, .terminal = &terminal};
+	struct setup s = {.options = o, .caller = c, .start = st};
+	int control[2];
+
+	monitor_block();
+	terminal_find(&terminal);
+	w.parser = ask_parser(in, o, st, c, &s.parser);
+	if (channel_pair(control) == -1)
+		fatal("socketpair: %s", strerror(errno));
+	s.terminal = terminal.mode;
+	s.control = control[1];
+	s.outside = control[0];
+	w.setup = setup_start(&s);
+	if (w.setup == -1)
+		return setup_refused(errno);
+	close(control[1]);
+	close(s.parser);
+	no_privilege();
+	w.control = control[0];
+	return monitor_run(&w);
+}
+
+int
+main(int argc, char **argv, char **envp)
+{
+	struct install in;
+	struct options o;
+	struct caller c;
+	struct start st;
+
+	start_normalise(argc, argv, envp, &st);
+	options_read(argc, argv, &o);
+	if (caps_privileged())
+		fatal("installed with privilege (setuid or capabilities), "
+		      "which is not in this version of carrel; remove it, "
+		      "e.g. chmod u-s, setcap -r");
+	start_close(o.status_fd);
+	install_find(&in);
+	if (o.command == COMMAND_DOCTOR)
+		explain_doctor(&in);
+	account_find(&st, &o, &c);
+	if (o.command == COMMAND_EXPLAIN)
+		return explain_run(&in, &o, &st, &c);
+	return run(&in, &o, &st, &c);
+}

@@ -1,0 +1,73 @@
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc/caller.h"
+#include "ipc/log.h"
+#include "ipc/path.h"
+#include "missing.h"
+#include "options.h"
+#include "start.h"
+
+static const char *const of_sys[] = {
+    "/usr", "/bin", "/sbin", "/lib", "/lib64", NULL};
+
+/* Where the caller's own PATH has it: 1 and a path in dst. */
+static int
+on_host(const struct start *st, const char *name, char *dst, size_t len)
+{
+	const char *p = start_getenv(st, "PATH");
+	struct stat sb;
+	size_t n;
+
+	while (p != NULL && *p != '\0') {
+		n = strcspn(p, ":");
+		if (*p == '/' &&
+		    (size_t)snprintf(dst, len, "%.*s/%s", (int)n, p, name) <
+			len &&
+		    stat(dst, &sb) == 0 && S_ISREG(sb.st_mode) &&
+		    access(dst, X_OK) == 0)
+			return 1;
+		p += n + (p[n] == ':');
+	}
+	return 0;
+}
+
+void
+missing_tell(const struct options *o, const struct caller *c,
+    const struct start *st, const char *path)
+{
+	const char *name = o->shell ? c->shell : o->argv[0];
+	char host[PATH_MAX], dir[PATH_MAX], *slash;
+	int i;
+
+	if (strchr(name, '/') != NULL) {
+		log_warn("%s: not found inside; nothing is there but what "
+			 "profiles grant, see: carrel explain",
+		    name);
+		return;
+	}
+	if (!on_host(st, name, host, sizeof(host))) {
+		log_warn("%s: not found inside (PATH there is %s), nor on this "
+			 "host; install it, or check the spelling",
+		    name, path);
+		return;
+	}
+	for (i = 0; of_sys[i] != NULL; i++)
+		if (path_covers(of_sys[i], host)) {
+			log_warn("%s: not found inside (PATH there is %s); "
+				 "this host has %s: add -p @sys",
+			    name, path, host);
+			return;
+		}
+	strcpy(dir, host);
+	if ((slash = strrchr(dir, '/')) != NULL)
+		*slash = '\0';
+	log_warn("%s: not found inside (PATH there is %s); this host has %s: "
+		 "grant it with \"read = %s\" in a profile and name the whole "
+		 "path",
+	    name, path, host, dir);
+}

@@ -1,0 +1,31 @@
+#ifndef CARREL_MONITOR_H
+#define CARREL_MONITOR_H
+
+#include <sys/types.h>
+
+struct caller;
+struct options;
+struct start;
+struct terminal;
+
+/* What the monitor watches: children of this process. */
+struct monitored {
+	const struct options *options;
+	const struct caller *caller;
+	const struct start *start;
+	struct terminal *terminal;
+	pid_t parser, setup;
+	int control; /* to the set-up, later pid 1 */
+};
+
+/* Blocks the signals that the monitor reads; before anything is started. */
+void monitor_block(void);
+
+/*
+ * The rest of this process's life, without any privilege: passes signals in,
+ * hands the terminal over and back, tells the person and --status-fd what
+ * happened. Returns the exit code when nothing is left inside.
+ */
+int monitor_run(const struct monitored *);
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef CARREL_OPTIONS_H
+#define CARREL_OPTIONS_H
+
+#include <stddef.h>
+
+enum command {
+	COMMAND_RUN = 1,
+	COMMAND_EXPLAIN,
+	COMMAND_DOCTOR
+};
+
+/* The command line. Strings and the lists point into copies of argv. */
+struct options {
+	enum command command;
+	int shell; /* no COMMAND, or the verb shell: run the user's shell */
+	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
+	int status_fd;	 /* -1: none */
+	const char *dir; /* -C, or NULL */
+	char **select;	 /* -p, in order */
+	size_t nselect;
+	char **argv; /* the payload's, NULL-terminated; NULL if shell */
+};
+
+/*
+ * Reads the command line as getopt_long(3) does; options behind the first
+ * operand belong to the payload. Copies what it keeps. Ends the program after
+ * --help and --version (exit 0) and on a usage error (exit 125).
+ */
+void options_read(int argc, char **argv, struct options *);
+
+#endif

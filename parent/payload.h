@@ -1,0 +1,24 @@
+#ifndef CARREL_PAYLOAD_H
+#define CARREL_PAYLOAD_H
+
+struct plan;
+struct setup;
+
+/* CONTROL_NO_EXEC: why there is no payload. */
+enum payload_fault {
+	PAYLOAD_NOT_FOUND = 1, /* text: the sandbox's PATH, or "" */
+	PAYLOAD_REFUSED,       /* b: errno, text: the file */
+	PAYLOAD_INTERPRETER,   /* text: the interpreter, or the file */
+	PAYLOAD_SETUP	       /* b: errno, text: the step */
+};
+
+/*
+ * In pid 1's child: gives the payload what was the caller's (limits, umask,
+ * ignored signals), its process group and the terminal, and executes it by
+ * the sandbox's PATH. On failure tells the monitor, writes a byte to failed
+ * (close-on-exec) and exits.
+ */
+void payload_exec(const struct setup *, const struct plan *, int failed)
+    __attribute__((noreturn));
+
+#endif

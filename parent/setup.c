@@ -1,0 +1,241 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "control.h"
+#include "failure.h"
+#include "init.h"
+#include "ipc/caller.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "ipc/policy.h"
+#include "ipc/survey.h"
+#include "look.h"
+#include "options.h"
+#include "plan.h"
+#include "root.h"
+#include "setup.h"
+#include "start.h"
+
+#define NAMESPACES                                                             \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |           \
+	    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+#define HOSTNAME  "carrel"
+#define RUN_BYTES 16 /* CARREL_RUN: 128 random bits */
+
+/* A failed step: the monitor tells the person, the namespaces end here. */
+static void __attribute__((noreturn))
+end(const struct setup *s, const struct failure *f)
+{
+	control_send(s->control, CONTROL_FAILED, (int)f->step, f->err, f->what);
+	_exit(1);
+}
+
+static void __attribute__((noreturn))
+end_refused(const struct setup *s, const struct policy *po)
+{
+	const struct refusal *r;
+	char text[TEXT_MAX_LEN];
+	size_t i;
+
+	for (i = 0; i < po->nrefusals; i++) {
+		r = &po->refusals[i];
+		refusal_text(r, text, sizeof(text));
+		control_send(s->control, CONTROL_SAY, 0, 0, text);
+	}
+	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
+	_exit(1);
+}
+
+static int
+write_file(const char *path, const char *text, struct failure *f)
+{
+	ssize_t n = -1;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd != -1)
+		n = write(fd, text, strlen(text));
+	if (n != (ssize_t)strlen(text))
+		return failure_set(f, CAUSE_IDMAP, "write %s", path);
+	close(fd);
+	return 0;
+}
+
+/*
+ * The caller's uid and gid map to themselves, nothing else does
+ * (user_namespaces(7)). The files belong to root of the host unless the
+ * process is dumpable; after this it never is again.
+ */
+static int
+map_ids(const struct caller *c, struct failure *f)
+{
+	char map[64];
+
+	if (write_file("/proc/self/setgroups", "deny", f) == -1)
+		return -1;
+	snprintf(
+	    map, sizeof(map), "%u %u 1\n", (unsigned)c->uid, (unsigned)c->uid);
+	if (write_file("/proc/self/uid_map", map, f) == -1)
+		return -1;
+	snprintf(
+	    map, sizeof(map), "%u %u 1\n", (unsigned)c->gid, (unsigned)c->gid);
+	if (write_file("/proc/self/gid_map", map, f) == -1)
+		return -1;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		return failure_set(f, CAUSE_OTHER, "clear dumpable");
+	return 0;
+}
+
+static int
+name_and_loopback(struct failure *f)
+{
+	struct ifreq ifr;
+	int fd;
+
+	if (sethostname(HOSTNAME, strlen(HOSTNAME)) == -1)
+		return failure_set(f, CAUSE_USERNS, "set the host name");
+	memset(&ifr, 0, sizeof(ifr));
+	strcpy(ifr.ifr_name, "lo");
+	ifr.ifr_flags = IFF_UP;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd == -1 || ioctl(fd, SIOCSIFFLAGS, &ifr) == -1)
+		return failure_set(f, CAUSE_NETNS, "bring lo up");
+	close(fd);
+	return 0;
+}
+
+/* The policy, judged; and the monitor's word that its sender ended well. */
+static void
+receive_policy(const struct setup *s, struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct receiver r;
+	struct control m;
+	int64_t deadline = channel_deadline(PARSER_SECONDS);
+
+	if (receiver_init(&r, s->parser, deadline, record_policy) == -1 ||
+	    policy_receive(&r, po) == -1) {
+		failure_set(&f, CAUSE_OTHER, "the policy from carrel-parse");
+		end(s, &f);
+	}
+	receiver_free(&r);
+	close(s->parser);
+	if (policy_check(po, f.what, sizeof(f.what)) == -1)
+		end(s, &f);
+	if (control_wait(s->control, &m, deadline) != 1 ||
+	    m.type != CONTROL_GO) {
+		failure_set(&f, CAUSE_OTHER, "waiting for carrel-parse");
+		end(s, &f);
+	}
+	if (po->nrefusals > 0)
+		end_refused(s, po);
+}
+
+static int
+name_run(struct plan *plan, struct failure *f)
+{
+	unsigned char bits[RUN_BYTES];
+	char hex[2 * RUN_BYTES + 1];
+	size_t i;
+
+	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		return failure_set(f, CAUSE_OTHER, "getrandom");
+	for (i = 0; i < sizeof(bits); i++)
+		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+	if (plan_setenv(plan, "CARREL_RUN", hex) == -1)
+		return failure_set(f, CAUSE_OTHER, "name the run");
+	return 0;
+}
+
+/* From the policy to the new root; what was opened on the way is closed. */
+static void
+build(const struct setup *s, struct policy *po, struct plan *plan)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct survey survey;
+
+	if (caps_no_dac(&f) == -1 || look_survey(po, &survey, &f) == -1)
+		end(s, &f);
+	if (plan_make(po, &survey, s->caller, plan) == -1) {
+		if (po->nrefusals > 0)
+			end_refused(s, po);
+		failure_set(&f, CAUSE_OTHER, "make the plan");
+		end(s, &f);
+	}
+	if (plan->none_mounted[0] != '\0' &&
+	    (s->options->verbose || isatty(STDERR_FILENO)))
+		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
+	if (name_run(plan, &f) == -1 || root_build(plan, &survey, &f) == -1)
+		end(s, &f);
+	survey_free(&survey);
+}
+
+/*
+ * No capability, no new privilege, no files but the plan's, no calls but the
+ * filter's: from here on this process can do no more than the payload.
+ */
+static int
+give_up(const struct setup *s, const struct plan *plan, struct failure *f)
+{
+	const struct options *o = s->options;
+
+	/* the payload shall not find the caller's keys, keyrings(7) */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) == -1 &&
+	    errno != ENOSYS)
+		return failure_set(f, CAUSE_OTHER, "a new session keyring");
+	if (caps_drop(f) == -1)
+		return -1;
+	/* after the last change of credentials, which would clear it */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
+		return failure_set(f, CAUSE_OTHER, "parent death signal");
+	if (root_chdir(plan, f) == -1)
+		return -1;
+	if (!o->without_landlock && landlock_enter(plan, f) == -1)
+		return -1;
+	return filter_enter(o->allow_ptrace ? FILTER_PTRACE : 0, f);
+}
+
+static void __attribute__((noreturn)) setup_main(const struct setup *s)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct policy policy;
+	struct plan plan;
+
+	close(s->outside);
+	if (s->options->status_fd > 2)
+		close(s->options->status_fd);
+	if (map_ids(s->caller, &f) == -1 || name_and_loopback(&f) == -1)
+		end(s, &f);
+	receive_policy(s, &policy);
+	build(s, &policy, &plan);
+	policy_free(&policy);
+	if (give_up(s, &plan, &f) == -1)
+		end(s, &f);
+	start_scrub(s->start);
+	init_run(s, &plan);
+}
+
+pid_t
+setup_start(const struct setup *s)
+{
+	pid_t pid;
+
+	/* fork(2) with namespaces: the child returns here, on a copied stack */
+	pid = (pid_t)syscall(
+	    SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		setup_main(s);
+	return pid;
+}

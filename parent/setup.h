@@ -1,0 +1,30 @@
+#ifndef CARREL_SETUP_H
+#define CARREL_SETUP_H
+
+#include <sys/types.h>
+
+#include "terminal.h"
+
+struct caller;
+struct options;
+struct start;
+
+/* What the set-up process is given. */
+struct setup {
+	const struct options *options;
+	const struct caller *caller;
+	const struct start *start;
+	enum terminal_mode terminal;
+	int parser;  /* receives the policy */
+	int control; /* to the monitor */
+	int outside; /* the monitor's end of it: closed at once */
+};
+
+/*
+ * Makes the set-up process in its new namespaces (user, mount, pid, network,
+ * ipc, uts, cgroup; namespaces(7)), where it is pid 1. It builds what the
+ * policy says and becomes init. Returns its pid, -1 with errno.
+ */
+pid_t setup_start(const struct setup *);
+
+#endif

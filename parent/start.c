@@ -1,0 +1,189 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "ipc/log.h"
+#include "start.h"
+
+#define TIMER_SLACK_NS 50000UL /* the kernel's default, prctl(2) */
+#define QUERY	       0xffffffffUL
+
+extern char **environ;
+
+/*
+ * A descriptor of 0-2 that is closed would be given to the next open(2), and
+ * a message would land in it. A directory would be a way out of the root.
+ */
+static void
+standard_descriptors(void)
+{
+	struct stat st;
+	int fd, flags, new;
+
+	for (fd = 0; fd <= 2; fd++) {
+		if ((flags = fcntl(fd, F_GETFL)) == -1) {
+			new = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+			if (new != fd)
+				_exit(EXIT_CARREL);
+			continue;
+		}
+		if ((flags & O_PATH) != 0)
+			fatal("descriptor %d is a path descriptor (O_PATH); "
+			      "redirect it to a file or to /dev/null",
+			    fd);
+		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+			fatal("descriptor %d is a directory; redirect it to a "
+			      "file or to /dev/null",
+			    fd);
+	}
+	if (syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC) == -1)
+		fatal("close_range: %s; carrel needs Linux 5.12 or later",
+		    strerror(errno));
+}
+
+static void
+signals(struct start *s)
+{
+	struct sigaction sa, old;
+	sigset_t none;
+	int sig;
+
+	sigemptyset(&s->ignored);
+	sigemptyset(&none);
+	memset(&sa, 0, sizeof(sa));
+	for (sig = 1; sig < NSIG; sig++) {
+		/* ignoring a signal discards what is pending of it */
+		sa.sa_handler = SIG_IGN;
+		if (sigaction(sig, &sa, &old) == -1)
+			continue; /* SIGKILL, SIGSTOP, the C library's own */
+		if (old.sa_handler == SIG_IGN &&
+		    (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT))
+			sigaddset(&s->ignored, sig);
+		sa.sa_handler = SIG_DFL;
+		if (sigaction(sig, &sa, NULL) == -1)
+			fatal("sigaction %d: %s", sig, strerror(errno));
+	}
+	if (sigprocmask(SIG_SETMASK, &none, NULL) == -1)
+		fatal("sigprocmask: %s", strerror(errno));
+}
+
+static void
+timers(void)
+{
+	struct itimerval off;
+
+	memset(&off, 0, sizeof(off));
+	if (setitimer(ITIMER_REAL, &off, NULL) == -1 ||
+	    setitimer(ITIMER_VIRTUAL, &off, NULL) == -1 ||
+	    setitimer(ITIMER_PROF, &off, NULL) == -1)
+		fatal("setitimer: %s", strerror(errno));
+}
+
+static void
+limits(struct start *s)
+{
+	struct rlimit core, nofile;
+
+	/* 1 and not 0: 0 does not stop a core handler behind a pipe, core(5) */
+	if (getrlimit(RLIMIT_CORE, &core) == -1)
+		fatal("getrlimit: %s", strerror(errno));
+	if (core.rlim_max >= 1)
+		core.rlim_cur = core.rlim_max = 1;
+	if (setrlimit(RLIMIT_CORE, &core) == -1)
+		fatal("setrlimit: %s", strerror(errno));
+	if (getrlimit(RLIMIT_NOFILE, &s->nofile) == -1)
+		fatal("getrlimit: %s", strerror(errno));
+	nofile = s->nofile;
+	nofile.rlim_cur = nofile.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &nofile) == -1)
+		fatal("setrlimit: %s", strerror(errno));
+}
+
+/* The strings of argv and envp lie one behind the other, execve(2). */
+static void
+area(int argc, char **argv, char **envp, struct start *s)
+{
+	char *end = argv[0] + strlen(argv[0]) + 1;
+	size_t n;
+	int i;
+
+	s->area = argv[0];
+	for (i = 1; i < argc; i++)
+		if (argv[i] == end)
+			end += strlen(end) + 1;
+	for (n = 0; envp[n] != NULL; n++)
+		if (envp[n] == end)
+			end += strlen(end) + 1;
+	s->area_len = (size_t)(end - s->area);
+	s->env = calloc(n + 1, sizeof(*s->env));
+	if (s->env == NULL)
+		fatal("out of memory");
+	for (n = 0; envp[n] != NULL; n++)
+		if ((s->env[n] = strdup(envp[n])) == NULL)
+			fatal("out of memory");
+}
+
+void
+start_normalise(int argc, char **argv, char **envp, struct start *s)
+{
+	static char *nothing[] = {NULL};
+
+	memset(s, 0, sizeof(*s));
+	standard_descriptors();
+	timers();
+	signals(s);
+	if (argc < 1 || argv[0] == NULL || argv[0][0] == '\0')
+		fatal("started without a name (argc 0); run it as \"carrel\"");
+	s->umask = umask(077);
+	if (personality(QUERY) != PER_LINUX && personality(PER_LINUX) == -1)
+		fatal("personality: %s", strerror(errno));
+	if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) == -1)
+		fatal("timer slack: %s", strerror(errno));
+	limits(s);
+	area(argc, argv, envp, s);
+	environ = nothing;
+}
+
+void
+start_scrub(const struct start *s)
+{
+	explicit_bzero(s->area, s->area_len);
+}
+
+static void
+close_from(unsigned first, unsigned last)
+{
+	if (first <= last && syscall(SYS_close_range, first, last, 0) == -1)
+		fatal("close_range: %s", strerror(errno));
+}
+
+void
+start_close(int keep)
+{
+	if (keep < 3) {
+		close_from(3, UINT_MAX);
+		return;
+	}
+	close_from(3, (unsigned)keep - 1);
+	close_from((unsigned)keep + 1, UINT_MAX);
+}
+
+const char *
+start_getenv(const struct start *s, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; s->env[i] != NULL; i++)
+		if (strncmp(s->env[i], name, n) == 0 && s->env[i][n] == '=')
+			return s->env[i] + n + 1;
+	return NULL;
+}
