@@ -241,23 +241,25 @@ with Place() as p:
     # S19, S20: config
     conf = p.conf + "/config"
     p.fs("extra", "read = %s/cc" % p.top)
-    p.write(conf, "defaults = @sys\ndefaults = extra\n")
+    p.write(conf, "[carrel]\ndefaults = @sys\ndefaults = extra\n")
     r = p.sh("cat %s/cc/f; ls -A ~" % p.top)
-    ok("cc\n" in r.out or r.code == OWN and "config" in r.err,
-       "S20 the user's config is read", r)
-    form = r.code == 0
-    ok(form, "S19 a defaults list replaces the built-in one", r)
+    ok(r.out == "cc\n" and "proj" not in r.out,
+       "S19 S20 the user's list of defaults replaces the built-in one", r)
     r = p.do("run", "-p", "@target", "--", "cat", "here")
     ok(r.out == "here\n", "S19 -p adds to the configured defaults", r)
     r = p.do("run", "--no-defaults", "-p", "@sys", "--", "cat",
              p.top + "/cc/f")
     ok(r.code == 1, "S19 --no-defaults starts from nothing", r)
-    for text, why in (("defaults = nosuch\n", "nosuch"),
-                      ("defaults = @sys\nfrob = 1\n", "frob"),
+    for text, why in (("[carrel]\ndefaults = nosuch\n", "nosuch"),
+                      ("[carrel]\ndefaults = @sys\nfrob = 1\n", "frob"),
                       ("[fs]\nread = /etc\n", "fs"),
                       ("[profile]\ninclude = @sys\n", "profile"),
-                      ("defaults\n", "config"), ("= x\n", "config"),
-                      ("defaults = @sys\0\n", "config"),
+                      ("defaults = @sys\n", ":1"),
+                      ("[carrel]\ndefaults\n", ":2"),
+                      ("[carrel]\n= x\n", ":2"),
+                      ("[carrel]\ndefaults =\ndefaults = @sys\n", ":3"),
+                      ("[carrel]\ndefaults = @sys\0\n", ":2"),
+                      ("[carrel]\nprompt = x\n", "prompt"),
                       ("x" * 300000, "config")):
         p.write(conf, text)
         r = p.do("run", "--", "echo", MARK)
@@ -266,6 +268,9 @@ with Place() as p:
     os.chmod(conf, 0)
     p.refused("S20 an unreadable config is fatal", has=("config",))
     os.chmod(conf, 0o644)
+    p.write(conf, "[carrel]\ndefaults =\n")
+    r = p.do("run", "--", "/bin/true")
+    ok(r.code == NOTFOUND, "S19 an empty list means none", r)
     os.unlink(conf)
     p.runs("S20 control: an absent one is not")
 
@@ -349,11 +354,11 @@ exec setpriv --reuid %d --regid %d --init-groups \\
                "R045 S12 one name in two layers, both files named %r" %
                (argv,), r)
         p.unprofile("hp")
-        r = hosted(body + " > profiles.d/hp.profile; printf 'defaults = @sys\\n"
+        r = hosted(body + " > profiles.d/hp.profile; printf '[carrel]\\ndefaults = @sys\\n"
                    "defaults = hp\\n' > carrel.conf", "run", *probe)
         ok(r.out == "dd\n", "S20 the host's defaults", r)
-        p.write(conf, "defaults = @sys\n")
-        r = hosted(body + " > profiles.d/hp.profile; printf 'defaults = @sys\\n"
+        p.write(conf, "[carrel]\ndefaults = @sys\n")
+        r = hosted(body + " > profiles.d/hp.profile; printf '[carrel]\\ndefaults = @sys\\n"
                    "defaults = hp\\n' > carrel.conf", "run", *probe)
         ok(r.code == 1, "S20 the user's defaults replace the host's", r)
         os.unlink(conf)
