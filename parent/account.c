@@ -147,14 +147,18 @@ find_target(const struct options *o, struct caller *c)
 			strcpy(real, "/");
 		c->flags |= CALLER_IMPLIED;
 	} else {
-		if (strncmp(o->dir, "/proc/", 6) == 0 ||
-		    realpath(o->dir, real) == NULL || kernel_path(real))
-			fatal("-C \"%s\" cannot be the target: %s; name a "
+		if (strncmp(o->dir, "/proc/", 6) == 0)
+			fatal("-C \"%s\" is a kernel interface; name a "
 			      "directory of your own",
-			    o->dir,
-			    strncmp(o->dir, "/proc/", 6) == 0
-				? "it is no place of its own"
-				: strerror(errno));
+			    o->dir);
+		if (realpath(o->dir, real) == NULL)
+			fatal("-C \"%s\" cannot be the target: %s; name a "
+			      "directory that exists",
+			    o->dir, strerror(errno));
+		if (kernel_path(real))
+			fatal("-C \"%s\" is a kernel interface; name a "
+			      "directory of your own",
+			    o->dir);
 		if (stat(real, &st) == -1 || !S_ISDIR(st.st_mode))
 			fatal("-C \"%s\" is not a directory; name the "
 			      "directory that the command shall work in",

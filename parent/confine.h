@@ -19,7 +19,11 @@ int caps_no_dac(struct failure *);
  */
 int caps_drop(struct failure *);
 
-/* 1 if the process has a capability or another effective than real id. */
+/*
+ * 1 if executing the program gave it privilege: set-user-id, set-group-id or
+ * file capabilities (AT_SECURE, getauxval(3)). A caller who is root, or has
+ * capabilities of his own, gained nothing by it.
+ */
 int caps_privileged(void);
 
 /*

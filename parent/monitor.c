@@ -139,6 +139,17 @@ ended(struct monitor *m, int status)
 		m->code = WEXITSTATUS(status);
 }
 
+static int
+is_stop(int sig)
+{
+	size_t i;
+
+	for (i = 0; i < NITEMS(stops); i++)
+		if (sig == stops[i])
+			return 1;
+	return 0;
+}
+
 static void read_control(struct monitor *);
 
 /*
@@ -146,13 +157,21 @@ static void read_control(struct monitor *);
  * the terminal comes back, then this process.
  */
 static void
-stop(struct monitor *m)
+stop(struct monitor *m, int sig)
 {
 	struct pollfd p = {.fd = m->w->control, .events = POLLIN};
 	int64_t until = channel_deadline(STOP_SECONDS);
 
-	if (m->stopping ||
-	    control_send(m->w->control, CONTROL_STOP, 0, 0, NULL) == -1)
+	if (m->stopping || m->w->terminal->mode == TERMINAL_NONE)
+		return;
+	if (!terminal_job_control()) {
+		/* nobody could continue it: the kernel would not stop it */
+		if (is_stop(sig))
+			(void)control_send(
+			    m->w->control, CONTROL_RESUME, 0, 0, NULL);
+		return;
+	}
+	if (control_send(m->w->control, CONTROL_STOP, 0, 0, NULL) == -1)
 		return;
 	m->stopping = 1;
 	m->stopped_all = 0;
@@ -194,8 +213,7 @@ message(struct monitor *m, const struct control *c)
 		no_exec(m, c);
 		break;
 	case CONTROL_STOPPED:
-		if (m->w->terminal->mode != TERMINAL_NONE)
-			stop(m);
+		stop(m, c->a);
 		break;
 	case CONTROL_STOPPED_ALL:
 		m->stopped_all = 1;
@@ -267,17 +285,6 @@ children(struct monitor *m)
 	}
 }
 
-static int
-is_stop(int sig)
-{
-	size_t i;
-
-	for (i = 0; i < NITEMS(stops); i++)
-		if (sig == stops[i])
-			return 1;
-	return 0;
-}
-
 static void
 got_signal(struct monitor *m, int sig)
 {
@@ -296,7 +303,7 @@ got_signal(struct monitor *m, int sig)
 		return;
 	}
 	if (is_stop(sig) && m->w->terminal->mode != TERMINAL_NONE) {
-		stop(m);
+		stop(m, sig);
 		return;
 	}
 	(void)control_send(m->w->control, CONTROL_SIGNAL, sig, 0, NULL);

@@ -214,6 +214,11 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	struct plan plan;
 
 	close(s->outside);
+	/* set once more when the last credential has changed */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
+		failure_set(&f, CAUSE_OTHER, "parent death signal");
+		end(s, &f);
+	}
 	if (s->options->status_fd > 2)
 		close(s->options->status_fd);
 	if (map_ids(s->caller, &f) == -1 || name_and_loopback(&f) == -1)

@@ -61,6 +61,15 @@ terminal_resumed(struct terminal *t)
 }
 
 int
+terminal_job_control(void)
+{
+	pid_t parent = getppid();
+
+	return parent > 0 && getsid(parent) == getsid(0) &&
+	       getpgid(parent) != getpgrp();
+}
+
+int
 terminal_give(pid_t pgrp)
 {
 	return tcsetpgrp(TTY, pgrp);

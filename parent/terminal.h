@@ -40,6 +40,12 @@ void terminal_take(struct terminal *);
  */
 int terminal_resumed(struct terminal *);
 
+/*
+ * 1 if somebody could continue this process after a stop: a parent of the
+ * same session in another process group (a shell with job control).
+ */
+int terminal_job_control(void);
+
 /* The payload's side, before its exec, and pid 1's after a stop. */
 int terminal_give(pid_t pgrp);
 

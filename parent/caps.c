@@ -1,0 +1,175 @@
+#include <linux/capability.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "parent/confine.h"
+#include "parent/failure.h"
+
+#define CAPS_MAX 64 /* what struct caps can hold */
+
+/* The three sets of the process, capabilities(7), as 64 bits each. */
+struct caps {
+	uint64_t effective, permitted, inheritable;
+};
+
+/* libc need not have capget and capset, and we need no more than these. */
+static int
+caps_get(struct caps *c)
+{
+	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
+
+	memset(d, 0, sizeof(d));
+	if (syscall(SYS_capget, &h, d) != 0)
+		return -1;
+	c->effective = (uint64_t)d[1].effective << 32 | d[0].effective;
+	c->permitted = (uint64_t)d[1].permitted << 32 | d[0].permitted;
+	c->inheritable = (uint64_t)d[1].inheritable << 32 | d[0].inheritable;
+	return 0;
+}
+
+static int
+caps_set(const struct caps *c)
+{
+	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
+	int i;
+
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		d[i].effective = (uint32_t)(c->effective >> (32 * i));
+		d[i].permitted = (uint32_t)(c->permitted >> (32 * i));
+		d[i].inheritable = (uint32_t)(c->inheritable >> (32 * i));
+	}
+	return syscall(SYS_capset, &h, d) == 0 ? 0 : -1;
+}
+
+/* A switch of prctl(2) with one argument, the rest 0 as it must be. */
+static int
+control(int option, unsigned long a, unsigned long b)
+{
+	return prctl(option, a, b, 0UL, 0UL);
+}
+
+int
+caps_no_dac(struct failure *f)
+{
+	const uint64_t dac = 1ULL << CAP_DAC_OVERRIDE |
+			     1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_FOWNER;
+	struct caps c;
+
+	if (caps_get(&c) == -1)
+		return failure_set(f, CAUSE_OTHER, "capget");
+	c.effective &= ~dac;
+	if (caps_set(&c) == -1)
+		return failure_set(f, CAUSE_OTHER, "capset");
+	if (caps_get(&c) == -1)
+		return failure_set(f, CAUSE_OTHER, "capget");
+	if ((c.effective & dac) != 0) {
+		errno = 0;
+		return failure_set(f, CAUSE_OTHER,
+		    "capabilities over files are still in effect");
+	}
+	return 0;
+}
+
+/*
+ * Asks about each capability that this kernel knows; there may be more than
+ * our headers name. drop: removes what is found. Returns how many were set,
+ * or -1.
+ */
+static int
+caps_bounding(int drop)
+{
+	int cap, r, n = 0;
+
+	for (cap = 0; cap < CAPS_MAX; cap++) {
+		r = control(PR_CAPBSET_READ, cap, 0);
+		if (r == -1)
+			return errno == EINVAL && cap > 0 ? n : -1;
+		if (r == 0)
+			continue;
+		n++;
+		if (drop && control(PR_CAPBSET_DROP, cap, 0) != 0)
+			return -1;
+	}
+	return n;
+}
+
+static int
+caps_ambient(void)
+{
+	int cap, r;
+
+	for (cap = 0; cap < CAPS_MAX; cap++) {
+		r = control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap);
+		if (r == -1)
+			return errno == EINVAL && cap > 0 ? 0 : -1;
+		if (r != 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Believes nothing but what the kernel says now. */
+static int
+caps_prove(struct failure *f)
+{
+	struct caps c;
+
+	errno = 0;
+	if (caps_get(&c) == -1 || caps_bounding(0) == -1 ||
+	    caps_ambient() == -1)
+		return failure_set(f, CAUSE_OTHER, "reading capabilities");
+	errno = 0;
+	if ((c.effective | c.permitted | c.inheritable) != 0)
+		return failure_set(f, CAUSE_OTHER, "capabilities are left");
+	if (caps_bounding(0) != 0)
+		return failure_set(
+		    f, CAUSE_OTHER, "the bounding set is not empty");
+	if (caps_ambient() != 0)
+		return failure_set(
+		    f, CAUSE_OTHER, "the ambient set is not empty");
+	errno = 0;
+	if (control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1)
+		return failure_set(f, CAUSE_OTHER, "no_new_privs is not set");
+	return 0;
+}
+
+/*
+ * The bounding set first: it takes CAP_SETPCAP. An empty permitted set then
+ * empties the ambient one, which is cleared by name all the same.
+ */
+int
+caps_drop(struct failure *f)
+{
+	const struct caps none = {0, 0, 0};
+
+	if (caps_bounding(1) == -1)
+		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
+	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0)
+		return failure_set(f, CAUSE_OTHER, "PR_CAP_AMBIENT_CLEAR_ALL");
+	if (caps_set(&none) == -1)
+		return failure_set(f, CAUSE_OTHER, "capset");
+	if (control(PR_SET_NO_NEW_PRIVS, 1, 0) != 0)
+		return failure_set(f, CAUSE_OTHER, "PR_SET_NO_NEW_PRIVS");
+	return caps_prove(f);
+}
+
+int
+caps_privileged(void)
+{
+	uid_t r, e, s;
+	gid_t gr, ge, gs;
+
+	if (getresuid(&r, &e, &s) == -1 || getresgid(&gr, &ge, &gs) == -1)
+		return 1;
+	return getauxval(AT_SECURE) != 0 || e != r || s != r || ge != gr ||
+	       gs != gr;
+}

@@ -1,0 +1,236 @@
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/check.h"
+#include "ipc/owned.h"
+#include "ipc/path.h"
+#include "ipc/text.h"
+
+/* Untrusted words: text, paths and names. */
+
+#define RLO  "\xe2\x80\xae" /* U+202E */
+#define ZWSP "\xe2\x80\x8b"
+
+START_TEST(utf8)
+{
+	static const char *const good[] = {"", "abc", "\xc3\xa9",
+	    "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"};
+	static const char *const bad[] = {"\x80", "\xc3", "\xc0\x80",
+	    "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+	    "\xf8\x88\x80\x80\x80", "a\xff", "\xe2\x82"};
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(text_utf8(good[i], strlen(good[i])), "%zu", i);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!text_utf8(bad[i], strlen(bad[i])), "%zu", i);
+}
+END_TEST
+
+START_TEST(unsafe)
+{
+	static const char *const safe[] = {
+	    "a b", "\xc3\xa9", "\xe4\xb8\xad", "\xff"};
+	static const char *const bad[] = {"\x1b[1A", "a\nb", "\x7f", "\xc2\x9b",
+	    RLO, ZWSP, "\xe2\x80\xa8", "\xef\xbb\xbf", "\x9b",
+	    "\xf3\xa0\x81\x81"};
+	size_t i;
+
+	for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++)
+		ck_assert_msg(!text_unsafe(safe[i], strlen(safe[i])), "%zu", i);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(text_unsafe(bad[i], strlen(bad[i])), "%zu", i);
+}
+END_TEST
+
+/* Every string of two bytes: the escaped form is safe and says what it was. */
+START_TEST(escape_is_safe_and_recoverable)
+{
+	char src[3] = "", dst[64], back[64];
+	unsigned a, b, byte;
+	size_t i, n;
+
+	for (a = 1; a < 256; a++)
+		for (b = 0; b < 256; b++) {
+			src[0] = (char)a;
+			src[1] = (char)b;
+			text_escape(dst, sizeof(dst), src);
+			ck_assert(!text_unsafe(dst, strlen(dst)));
+			ck_assert(text_utf8(dst, strlen(dst)));
+			for (i = n = 0; dst[i] != '\0'; n++) {
+				if (dst[i] != '\\') {
+					back[n] = dst[i++];
+				} else if (dst[i + 1] == '\\') {
+					back[n] = '\\';
+					i += 2;
+				} else {
+					ck_assert_int_eq(
+					    sscanf(dst + i, "\\x%2x", &byte),
+					    1);
+					back[n] = (char)byte;
+					i += 4;
+				}
+			}
+			back[n] = '\0';
+			ck_assert_str_eq(back, src);
+		}
+}
+END_TEST
+
+START_TEST(escape_cuts)
+{
+	char dst[12];
+
+	ck_assert_str_eq(text_escape(dst, sizeof(dst), "12345678"), "12345678");
+	ck_assert_str_eq(
+	    text_escape(dst, sizeof(dst), "1234567890123"), "12345678...");
+	ck_assert_str_eq(
+	    text_escape(dst, sizeof(dst), "123456\x1b"), "123456...");
+}
+END_TEST
+
+START_TEST(clean_paths)
+{
+	static const char *const good[] = {
+	    "/", "/a", "/a/b", "/..a", "/a..", "/...", "/a b", "/\xff"};
+	static const char *const bad[] = {"", "a", "//", "/a/", "/a//b", "/.",
+	    "/a/.", "/..", "/a/../b", "./a", "/a/./b"};
+	char longest[5000];
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(path_clean(good[i]), "%s", good[i]);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!path_clean(bad[i]), "%s", bad[i]);
+	memset(longest, 'a', sizeof(longest));
+	for (i = 0; i < sizeof(longest); i += 200)
+		longest[i] = '/';
+	longest[4095] = '\0';
+	ck_assert(path_clean(longest));
+	longest[4095] = 'a';
+	longest[4096] = '\0';
+	ck_assert(!path_clean(longest));
+	memset(longest, 'a', 300);
+	longest[0] = '/';
+	longest[256] = '\0';
+	ck_assert(path_clean(longest)); /* a component of 255 bytes */
+	longest[256] = 'a';
+	longest[257] = '\0';
+	ck_assert(!path_clean(longest));
+}
+END_TEST
+
+START_TEST(covering)
+{
+	ck_assert(path_covers("/a", "/a"));
+	ck_assert(path_covers("/a", "/a/b"));
+	ck_assert(path_covers("/", "/a"));
+	ck_assert(!path_covers("/a", "/ab"));
+	ck_assert(!path_covers("/workdir", "/workdir-evil"));
+	ck_assert(!path_covers("/a/b", "/a"));
+	ck_assert_str_eq(path_below("/a", "/a/b"), "/b");
+	/* a tree stays together in this order */
+	ck_assert_int_lt(path_cmp("/a", "/a/b"), 0);
+	ck_assert_int_lt(path_cmp("/a/b", "/a-b"), 0);
+	ck_assert_int_lt(path_cmp("/a/z", "/a!"), 0);
+	ck_assert_int_eq(path_cmp("/a", "/a"), 0);
+}
+END_TEST
+
+START_TEST(reserved)
+{
+	static const char *const no[] = {"/", "/proc", "/proc/1", "/dev",
+	    "/dev/shm", "/sys/fs", "/run/carrel", "/run/carrel/bin"};
+	static const char *const yes[] = {"/process", "/run", "/tmp", "/home"};
+	size_t i;
+
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		ck_assert_ptr_nonnull(check_guest(no[i]));
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		ck_assert_ptr_null(check_guest(yes[i]));
+	ck_assert_ptr_nonnull(check_guest("/a\nb"));
+	ck_assert_ptr_nonnull(check_guest("/a/../proc"));
+	ck_assert_ptr_nonnull(check_source("/"));
+	ck_assert_ptr_nonnull(check_source("/proc/1/root"));
+	ck_assert_ptr_nonnull(check_source("/dev/sda"));
+	ck_assert_ptr_null(check_source("/etc"));
+}
+END_TEST
+
+START_TEST(guest_home)
+{
+	static const struct {
+		const char *home, *user, *want;
+	} c[] = {{"/home/u", "u", "/home/u"}, {"/", "u", "/home/u"},
+	    {"/usr/x", "u", "/home/u"}, {"/root", "root", "/root"},
+	    {"/var/lib/x", "x", "/var/lib/x"}, {"/usrx", "u", "/usrx"}};
+	size_t i;
+	char *p;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		p = path_guest_home(c[i].home, c[i].user);
+		ck_assert_str_eq(p, c[i].want);
+		free(p);
+	}
+	ck_assert_ptr_null(path_guest_home("/", "a/b"));
+}
+END_TEST
+
+START_TEST(names)
+{
+	static const char *const good[] = {"a", "@sys", "a-b", "0", "9-"};
+	static const char *const bad[] = {"", "@", "-a", "A", "a.b", "a b",
+	    "../x", "a/b", "@@a", "a\x1b", "a_b",
+	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(check_name(good[i]), "%s", good[i]);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!check_name(bad[i]), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(host_words)
+{
+	ck_assert(owned_plain("xterm-256color"));
+	ck_assert(owned_plain("de_DE.UTF-8@euro"));
+	ck_assert(!owned_plain(""));
+	ck_assert(!owned_plain("x;y"));
+	ck_assert(!owned_plain("../x"));
+	ck_assert(!owned_plain("\x1b"));
+	ck_assert(owned_zone("Europe/Berlin"));
+	ck_assert(owned_zone("CET-1CEST,M3.5.0,M10.5.0/3"));
+	ck_assert(!owned_zone("/etc/shadow"));
+	ck_assert(!owned_zone(":/etc/shadow"));
+	ck_assert(!owned_zone("a/../b"));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("words");
+	TCase *t = tcase_create("words");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_test(t, utf8);
+	tcase_add_test(t, unsafe);
+	tcase_add_test(t, escape_is_safe_and_recoverable);
+	tcase_add_test(t, escape_cuts);
+	tcase_add_test(t, clean_paths);
+	tcase_add_test(t, covering);
+	tcase_add_test(t, reserved);
+	tcase_add_test(t, guest_home);
+	tcase_add_test(t, names);
+	tcase_add_test(t, host_words);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed == 0 ? 0 : 1;
+}
