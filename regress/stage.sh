@@ -11,7 +11,7 @@ stage=
 made=no
 
 remove_user() {
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		for p in $(pgrep -U "$user"); do
 			kill -KILL "$p" 2>/dev/null || :
 		done

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+"""A parser that lies (liar.c): whatever it says, carrel ends in time with its
+own code and a message, and the payload starts only under a good policy
+(V034, S101 in part)."""
+import os
+import queue
+from concurrent.futures import ThreadPoolExecutor
+from tap import *
+
+LIMIT = 12      # PARSER_SECONDS and two more
+RECORDS = 9     # of the honest policy: head, profile, 6 grants, end
+GRANT = 5       # one of the grants
+WORKERS = 4
+
+p = Place()
+trees = queue.Queue()
+for n in range(WORKERS):
+    top = "%s/lie%d" % (p.top, n)
+    shutil.copytree(INST, top)
+    os.unlink(top + "/libexec/carrel/carrel-parse")
+    shutil.copy(HELPERS + "/liar", top + "/libexec/carrel/carrel-parse")
+    trees.put(top)
+
+
+def lie(mode, *argv, timeout=30):
+    """carrel with a parser in this mode."""
+    top = trees.get()
+    try:
+        with open(top + "/libexec/carrel/mode", "w") as f:
+            f.write(mode + "\n")
+        return finish(start([top + "/bin/carrel"] + list(
+            argv or ("run", "--", "/bin/sh", "-c", "echo " + MARK)),
+            p.env, p.proj), timeout)
+    finally:
+        trees.put(top)
+
+
+def clean(r):
+    """No crash of carrel's own, nothing raw, one message a line."""
+    return (isinstance(r.code, int) and r.secs < LIMIT + 2 and
+            not re.search(r"AddressSanitizer|runtime error|"
+                          r"ended by signal (4|6|7|8|11)\b", r.err) and
+            not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", r.err) and
+            r.code not in (132, 134, 135, 136, 139))
+
+
+def caught(mode, r):
+    return (clean(r) and r.code == OWN and MARK not in r.out and
+            r.err.startswith("carrel: "))
+
+
+def all_caught(name, modes, argv=()):
+    with ThreadPoolExecutor(WORKERS) as pool:
+        rs = list(pool.map(lambda m: lie(m, *argv), modes))
+    bad = ["%s: %s" % (m, r) for m, r in zip(modes, rs) if not caught(m, r)]
+    ok(not bad, "V034 %s (%d lies)" % (name, len(modes)), *bad[:6])
+
+
+try:
+    r = lie("honest")
+    ok(r.code == 0 and r.out == MARK + "\n", "V034 control: an honest liar", r)
+    r = lie("deaf")
+    ok(clean(r) and (r.code == 0) == (MARK in r.out),
+       "V034 one that does not listen", r)
+    r = lie("wire byte 2 40 65")
+    diag("a mutation without meaning: exit %s" % r.code)
+
+    words = []
+    for g in ("/", "/proc", "/proc/1", "/proc/self/attr", "/dev", "/dev/null",
+              "/dev/shm/x", "/sys", "/sys/fs", "/run/carrel",
+              "/run/carrel/bin", "/run/carrel/bin/sh", "relative", "/a/../b",
+              "/..", "/a/./b", "//a", "/a/", "/a//b", "", ".", "..",
+              "/" + "x" * 256, "/x" * 2100, "/\x1b[2J", "/a\x7f",
+              "/\u202eb", "/\u200bb", "/a\xff"):
+        words.append("set guest " + g)
+    all_caught("places inside that nobody may have", words)
+    words = ["set source " + s for s in (
+        "/", "/proc", "/proc/self/root", "/proc/1/root", "/proc/self/fd/3",
+        "/proc/self/cwd", "/sys", "/sys/fs/cgroup", "/dev", "/dev/null",
+        "/dev/shm", "/dev/pts", "relative", "..", "/..", "/usr/../etc",
+        "/usr/./bin", "//usr", "/usr/", "", "/no/such/place",
+        "/usr/share/none/none", p.top + "/fifo", p.top + "/sock",
+        p.top + "/toproc", p.top + "/tosock", "/x" * 2100)]
+    os.mkfifo(p.top + "/fifo")
+    import socket
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind(p.top + "/sock")
+    os.symlink("/proc", p.top + "/toproc")
+    os.symlink(p.top + "/sock", p.top + "/tosock")
+    all_caught("sources that nobody may have", words)
+    all_caught("fields outside their range", [
+        "set kind 0", "set kind 4", "set kind 255", "set flags 4",
+        "set flags 128", "set flags 255", "set flags 1", "set flags 2",
+        "set size 1", "set verb 0", "set verb 7", "set verb 255",
+        "set verb 2", "set verb 5", "set profile 1", "set profile 65535",
+        "set origins", "set layer 0", "set layer 4", "set layer 255",
+        "set layer 2", "set pflags 0", "set pflags 8", "set pflags 255",
+        "set kind 2", "set kind 3"])
+    all_caught("names", ["set name " + n for n in (
+        "sys", "@", "@@sys", "@a/b", "@../x", "", "@A", "@-a", "@\x1b[2J",
+        "@" + "a" * 64, "@" + "a" * 30000, "@a.b", "@a\x7f")] +
+        ["set file relative", "set file", "set file /a/../b"])
+    all_caught("order and masks", [
+        "unsorted", "grant 1 /usr/bin /etc 0", "grant 1 /usr/x /usr/y 0",
+        "grant 2 /usr/tmp - 65536", "grant 3 /usr/l x 0",
+        "grant 1 /opt/lie /usr/lib 0", "grant 1 /opt/lie/in /etc 0",
+        "grant 2 /opt/lie - 65536", "grant 1 /usr /usr 0",
+        "grant 2 /tmpfs - 0", "grant 2 /tmpfs - 1",
+        "grant 2 /tmpfs - 0x7fffffffffffffff", "grant 2 /tmpfs /usr 65536",
+        "grant 2 /t - 1073741825", "grant 3 /l - 0", "grant 3 /l \x1b 0",
+        "grant 3 /l x 1", "grant 1 /x - 0"])
+    all_caught("records out of turn", ["wire swap %d %d" % (i, k) for i, k in (
+        (0, 1), (0, 8), (1, 2), (1, 8), (2, 8), (7, 8), (0, 4))] +
+        ["wire drop %d" % i for i in range(RECORDS)] +
+        ["wire dup %d" % i for i in range(RECORDS)] +
+        ["wire type %d %d" % (i, t) for i in (0, 1, 4, 8) for t in
+         (0, 1, 2, 3, 4, 10, 11, 12, 13, 255, 65535)] +
+        ["wire type 0 8", "wire type 8 5", "wire type 1 7", "late"])
+    all_caught("lengths", ["wire cut %d %d" % (i, n) for i in (0, 1, 5, 8)
+                           for n in (1, 5, 6, 7, 9, 99999)] +
+               ["wire grow %d %d" % (i, n) for i in (0, 1, 5, 8)
+                for n in (1, 6, 300, 32000)] +
+               ["wire size %d %d" % (i, n) for i in (0, 1, 5, 8) for n in
+                (0, 1, 3, 32763, 65535, 2147483647, 2147483648, 4294967295)])
+    # the bytes of one grant: kind, flags, two strings, size, origins
+    all_caught("strings", ["wire byte %d 8 %d" % (GRANT, b)
+                           for b in (0, 1, 7, 9, 255)] +
+               ["wire byte %d 9 255" % GRANT, "wire byte %d 12 0" % GRANT,
+                "wire byte 1 8 0", "wire byte 1 10 0", "wire byte 0 6 9",
+                "wire byte 8 6 1", "wire byte 8 7 9", "wire byte 8 11 9",
+                "wire byte 8 15 1"])
+    all_caught("too much", ["huge 65537", "huge 65536", "huge 200000",
+                            "flood 200000", "many grants 32768",
+                            "many refusals 257", "empty"])
+    all_caught("descriptors", ["descriptors %d" % n for n in (1, 2, 64, 253)])
+    all_caught("how it ends", ["early %d %d" % (n, c) for n in (0, 1, 4, 8)
+                               for c in (0, 1, 42)] +
+               ["exit %d" % c for c in (1, 42, 125, 255)] +
+               ["signal %d" % s for s in (9, 15)])
+    r = lie("signal 11")
+    ok(r.code == OWN and MARK not in r.out and r.err.startswith("carrel: "),
+       "V034 a parser that crashes at the end: no run", r)
+
+    # a lie in a refusal is still only text
+    for mode in ("refuse %1b[2Jred", "refuse a%0acarrel:%20fine", "refuse %ff",
+                 "refuse %e2%80%ae", "many refusals 200"):
+        r = lie(mode)
+        ok(caught(mode, r) and "\u202e" not in r.err and
+           "\ncarrel: fine" not in r.err, "V034 V045 %s" % mode, r.err[:300])
+        r = lie(mode, "explain", "--", "true")
+        ok(clean(r) and r.code == OWN and
+           not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", r.out),
+           "R015 V045 explain: %s" % mode, r.out[:300])
+
+    # explain has the same ears
+    r = lie("honest", "explain", "--", "true")
+    ok(r.code == 0 and "/opt/lie" in r.out, "V034 control: explain", r)
+    all_caught("explain is told lies", [
+        "set guest /proc", "set source /proc/self/root", "set kind 9",
+        "unsorted", "wire swap 0 1", "wire dup 8", "wire size 5 4294967295",
+        "descriptors 2", "exit 1", "early 4 0", "late", "huge 200000",
+        "set name @a/b", "grant 2 /usr/tmp - 65536"],
+        ("explain", "--", "true"))
+
+    # time: all at once, for each waits for the deadline
+    modes = ["silence", "half", "trickle", "stay", "hangup", "orphan"]
+    for more in range(len(modes) - WORKERS):
+        top = "%s/more%d" % (p.top, more)
+        shutil.copytree(p.top + "/lie0", top)
+        trees.put(top)
+    with ThreadPoolExecutor(len(modes)) as pool:
+        rs = list(pool.map(lie, modes))
+    for m, r in zip(modes, rs):
+        ok(caught(m, r) and r.secs <= LIMIT, "V034 R061 %s: ends in time" % m,
+           r)
+    ok(not gone(2), "V034 no process is left", gone(0))
+
+    # seeded mutations of the good policy
+    count = int(os.environ.get("CARREL_T_MUTATIONS", "3000"))
+    seed = rng().randrange(1 << 30)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        rs = list(pool.map(lambda n: lie("mutate %d" % (seed + n)),
+                           range(count)))
+    bad, ran = [], 0
+    for n, r in enumerate(rs):
+        # a change that leaves a good policy is a good policy
+        good = clean(r) and (
+            r.code == 0 and r.out == MARK + "\n" or
+            r.code in (OWN, NOTEXEC, NOTFOUND) and MARK not in r.out and
+            r.err.startswith("carrel: "))
+        ran += r.code == 0
+        if not good:
+            bad.append("mutate %d: %s" % (seed + n, r))
+    ok(not bad and ran < count / 2,
+       "V034 %d mutations of a policy" % count, "%d ran" % ran, *bad[:6])
+    slow = max(r.secs for r in rs)
+    ok(slow < LIMIT, "V034 the slowest took %.2f s" % slow)
+    ok(not gone(2), "V034 no process is left after them", gone(0))
+finally:
+    p.__exit__()
+done()

@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+"""The payload's environment and what pid 1 shows (S40, S47, S48)."""
+import os
+from tap import *
+
+DUMP = ("import os, sys\n"
+        "sys.stdout.buffer.write(open('/proc/self/environ', 'rb').read())")
+
+
+def inside(p, *options, **kw):
+    r = p.do("run", *options, "--", "python3", "-c", DUMP, **kw)
+    ok(r.code == 0, "the payload ran", r) if r.code else None
+    return dict(x.split("=", 1) for x in r.out.split("\0") if x)
+
+
+OWNED = {"HOME", "SHELL", "USER", "LOGNAME", "TMPDIR", "PS1", "PATH", "TERM",
+         "LANG", "CARREL", "CARREL_PROFILES", "CARREL_TARGET", "CARREL_RUN"}
+
+with Place() as p:
+    env = inside(p)
+    equal(set(env), OWNED, "S47 exactly carrel's own names")
+    want = {"HOME": p.home, "SHELL": "/bin/bash", "USER": USER,
+            "LOGNAME": USER, "TMPDIR": "/tmp", "TERM": "xterm",
+            "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            "CARREL_TARGET": p.proj}
+    if not IS_ROOT:
+        want["SHELL"] = PW.pw_shell
+    equal({k: env.get(k) for k in want}, want, "S47 and their values")
+    ok(all(x in env.get("CARREL_PROFILES", "") for x in
+           ("@sys", "@home", "@target")), "S47 CARREL_PROFILES", env)
+    ok(re.fullmatch("[0-9a-f]{32}", env.get("CARREL_RUN", "")),
+       "S47 CARREL_RUN is 128 bits", env)
+    ok(inside(p).get("CARREL_RUN") != env.get("CARREL_RUN"),
+       "S47 and another one each time")
+    ok(env.get("PS1") and "\x1b" not in env["PS1"], "S56 PS1 is carrel's",
+       env)
+
+    # R020: nothing of the caller's
+    dirty = dict(p.env, SECRET_TOKEN="s3cr3t", SSH_AUTH_SOCK="/tmp/agent",
+                 DBUS_SESSION_BUS_ADDRESS="unix:path=/x", LD_PRELOAD="",
+                 XDG_RUNTIME_DIR="/run/user/1", PS1="evil", CARREL="evil",
+                 BASH_ENV="/tmp/x", PYTHONPATH="/tmp", CARREL_RUN="evil",
+                 TMPDIR="/var/tmp", SHELL="/tmp/sh", USER="root",
+                 LOGNAME="root", IFS="x", ENV="/x", LC_ALL="xx")
+    dirty.update({"R%03d" % i: "random%d" % i for i in range(500)})
+    got = inside(p, env=dirty)
+    equal(set(got), OWNED, "R020 nothing of the caller's is inside")
+    same = {k: v for k, v in got.items() if k != "CARREL_RUN"}
+    equal(same, {k: v for k, v in env.items() if k != "CARREL_RUN"},
+          "R020 and nothing of it has an effect")
+    r = p.host("env", env=dirty)
+    ok("s3cr3t" in r.out, "R020 control: outside they are there")
+
+    # TERM, LANG, TZ by a strict grammar
+    for name, value, want in (
+            ("TERM", "screen-256color", "screen-256color"),
+            ("TERM", "x/../y", "dumb"), ("TERM", "", "dumb"),
+            ("TERM", "a" * 65, "dumb"), ("TERM", "\x1b[2J", "dumb"),
+            ("TERM", "a b", "dumb"), ("TERM", None, "dumb"),
+            ("LANG", "de_DE.UTF-8", "de_DE.UTF-8"), ("LANG", "../x",
+                                                     "C.UTF-8"),
+            ("LANG", "a\nb", "C.UTF-8"), ("LANG", None, "C.UTF-8"),
+            ("TZ", "Europe/Vienna", "Europe/Vienna"),
+            ("TZ", "/etc/x", None), ("TZ", ":/tmp/x", None),
+            ("TZ", "../../x", None), ("TZ", None, None), ("TZ", "", None),
+            ("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", "CET-1CEST,M3.5.0,M10.5.0/3"
+             )):
+        e = {k: v for k, v in p.env.items() if k != name}
+        if value is not None:
+            e[name] = value
+        equal(inside(p, env=e).get(name), want,
+              "S47 %s=%r" % (name, value and value[:20]))
+
+    # R021: pid 1
+    secret = dict(p.env, CANARY="canary-value")
+    script = """
+import os
+n = 0
+for pid in os.listdir("/proc"):
+    if not pid.isdigit(): continue
+    for f in ("environ", "cmdline"):
+        try:
+            d = open("/proc/%s/%s" % (pid, f), "rb").read()
+        except OSError as e:
+            print(pid, f, e.errno); continue
+        n += 1
+        if b"canary-value" in d or (pid == "1" and d.strip(b"\\0")):
+            print("LEAK", pid, f, d[:200])
+print("READ", n)
+"""
+    r = p.run("python3", "-c", script, env=secret)
+    ok(r.code == 0 and "LEAK" not in r.out and
+       int(r.out.split()[-1]) >= 2, "R021 pid 1 shows nothing", r)
+    r = p.run("python3", "-c", script, "--hidden-word", env=secret,
+              cwd=p.proj)
+    ok("LEAK" not in r.out, "R021 nor the host's command line", r)
+    r = p.sh("cat /proc/1/environ /proc/1/cmdline 2>/dev/null | tr -d '\\0' "
+             "| wc -c")
+    equal(r.out, "0\n", "R021 not a byte")
+    proc = p.start("run", "--", "sh", "-c", "echo %s; sleep 5" % MARK,
+                   env=secret)
+    proc.stdout.readline()
+    mine = [x for x in sandboxed() if status_of(x).get("Name") == "carrel"]
+    leak = []
+    for pid in mine:
+        if pid == proc.pid:
+            continue
+        for f in ("environ", "cmdline", "mem", "maps", "root", "cwd"):
+            r = p.host("cat" if f not in ("root", "cwd") else "ls",
+                       "/proc/%d/%s" % (pid, f))
+            if "canary-value" in r.out or (r.code == 0 and f == "mem"):
+                leak.append((pid, f, r.out[:100]))
+    proc.kill()
+    finish(proc)
+    ok(mine and not leak, "R021 seen from outside as the same user", leak)
+
+    # V022, V023: carrel reads nothing that the environment names
+    trap = p.write(p.top + "/trap/lib.so", "x")
+    evil = {n: trap for n in
+            ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GCONV_PATH",
+             "LOCPATH", "NLSPATH", "HOSTALIASES", "TZDIR", "MALLOC_TRACE",
+             "RESOLV_HOST_CONF", "GETCONF_DIR", "LD_ORIGIN_PATH",
+             "XDG_DATA_DIRS", "BASH_ENV", "ENV", "PYTHONPATH")}
+    evil.update(p.env, LD_DEBUG="all", GLIBC_TUNABLES="glibc.malloc.check=3",
+                LD_DEBUG_OUTPUT=p.top + "/trap/debug", TZ=":" + trap,
+                TMPDIR=p.top + "/trap", LOCALDOMAIN="x", RES_OPTIONS="debug")
+    log = p.top + "/strace"
+    r = p.host("strace", "-f", "-qq", "-o", log, "-e",
+               "trace=open,openat,execve,stat,newfstatat,access,readlink,"
+               "statx", "-s", "300", CARREL, "run", "--", "true", env=p.env)
+    control = open(log).read() if os.path.exists(log) else ""
+    ok("carrel-parse" in control, "V022 control: strace sees carrel", r)
+    r = finish(start(["strace", "-f", "-qq", "-o", log, "-E",
+                      "LD_PRELOAD=" + trap] +
+                     [x for k, v in evil.items() for x in ("-E", k + "=" + v)
+                      if k != "HOME"] +
+                     ["-e", "trace=%file", "-s", "300", CARREL, "run", "--",
+                      "/bin/true"], p.env, p.proj))
+    seen = open(log).read()
+    ok("trap" not in "\n".join(x for x in seen.splitlines()
+                               if "execve(\"%s\"" % CARREL not in x) and
+       "carrel-parse" in seen, "V022 no file is opened that the environment "
+       "names", [x for x in seen.splitlines() if "trap" in x][:5], r)
+    equal(sorted(os.listdir(p.top + "/trap")), ["lib.so"],
+          "V022 and none is written")
+    execs = re.findall(r'execve\("([^"]+)", \[.*?\], (.*?)\) = 0', control)
+    names = [os.path.basename(x[0]) for x in execs]
+    ok(names[:1] == ["carrel"] and set(names) == {"carrel", "carrel-parse",
+                                                  "true"},
+       "V020 carrel executes its parser and the payload, nothing else",
+       names)
+    p.run("true", env=dict(p.env, BIG="x" * 120000))
+    e = {"K%d" % i: "v" * 100 for i in range(5000)}
+    e.update(p.env)
+    equal(set(inside(p, env=e)), OWNED, "V022 5,000 variables")
+    # entries that no shell makes
+    odd = ("import os, ctypes\n"
+           "L = ctypes.CDLL(None)\n"
+           "E = [b'x=/tmp/evil', b'novalue', b'=', b'=x', b'HOME=%s', "
+           "b'HOME=/second', b'', b'PATH=/usr/bin:/bin', b'A=1', b'A=2']\n"
+           "e = (ctypes.c_char_p * (len(E) + 1))(*E, None)\n"
+           "A = [b'carrel', b'run', b'--', b'/usr/bin/env']\n"
+           "a = (ctypes.c_char_p * (len(A) + 1))(*A, None)\n"
+           "L.execve(b'%s', a, e)\n" % (p.home, CARREL))
+    r = p.host("python3", "-c", odd)
+    ok(r.code == 0 and "HOME=%s\n" % p.home in r.out and "evil" not in r.out
+       and "novalue" not in r.out and "A=" not in r.out.replace("=A", ""),
+       "V018 V022 odd and double entries: the first HOME counts", r)
+    # B025: no row in the database
+    if IS_ROOT:
+        with root():
+            d = tempfile.mkdtemp(prefix="uid.", dir=BASE)
+            os.chown(d, 54321, 54321)
+            r = finish(subprocess.Popen(
+                ["setpriv", "--reuid", "54321", "--regid", "54321",
+                 "--clear-groups", "env", "-i", "HOME=" + d,
+                 "PATH=/usr/bin:/bin", CARREL, "run", "--", "sh", "-c",
+                 'whoami; id -u; echo "$HOME $USER $SHELL"'], stdin=-3,
+                stdout=-1, stderr=-1, cwd=d))
+            r2 = finish(subprocess.Popen(
+                ["setpriv", "--reuid", "54321", "--regid", "54321",
+                 "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin", CARREL,
+                 "run", "--", "sh", "-c", 'whoami; echo "$HOME"'], stdin=-3,
+                stdout=-1, stderr=-1, cwd="/usr"))
+            shutil.rmtree(d)
+        ok(r.code == 0 and r.out.split()[1:2] == ["54321"] and d in r.out and
+           "Success" not in r.err, "B025 a uid without a name", r)
+        ok(r2.code in (0, OWN) and "Success" not in r2.err and
+           (r2.code or re.search(r"\n/home/\S+\n", r2.out)),
+           "B025 and without HOME", r2)
+done()

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""carrel explain (S3, S5, S90-S92): what it says is what a run does."""
+import itertools
+import os
+from tap import *
+
+with Place() as p:
+    for i in range(6):
+        p.write(p.top + "/d%d/f" % i, "%d\n" % i)
+        os.makedirs(p.top + "/d%d/sub" % i)
+    p.fs("a", "read = %s/d0" % p.top, "tmpfs = /opt/t size=2M")
+    p.fs("b", "read = %s/d1" % p.top, "write = %s/d0/sub" % p.top)
+    p.profile("c", "[profile]\ndescription = test\ninclude = a\n[fs]\n"
+              "read = %s/d2 -> /opt/guest\n" % p.top)
+    p.fs("d", "write = %s/d3" % p.top, "symlink = /opt/l -> guest")
+    p.fs("e", "try-read = %s/none" % p.top, "read = %s/d1" % p.top)
+    p.fs("f", "read = %s/d4" % p.top)
+
+    # R040, S3
+    rand = rng()
+    seen = set()
+    names = list("abcdef")
+    for i in range(30):
+        rand.shuffle(names)
+        extra = rand.sample(names, 2)
+        r = p.do("explain", *[x for n in names + extra for x in ("-p", n)],
+                 "--", "true")
+        seen.add((r.code, r.out, r.err))
+    ok(len(seen) == 1 and next(iter(seen))[0] == 0,
+       "R040 30 shuffles of six profiles: the same bytes", len(seen),
+       next(iter(seen))[2])
+    text = next(iter(seen))[1]
+    for block in ("TARGET", "PROFILES", "FILESYSTEM", "NETWORK",
+                  "ENVIRONMENT", "CONFINEMENT"):
+        ok(re.search("^%s" % block, text, re.M), "S91 block %s" % block,
+           text[:600])
+    ok("(carrel)" in text and "@sys" in text, "S91 provenance", text[:600])
+    for want in (p.top + "/d0", p.top + "/d1", "/opt/guest", "/opt/t",
+                 p.top + "/d3", "/opt/l", p.proj, p.top + "/none"):
+        ok(want in text, "S91 %s is shown" % want.replace(p.top, ""))
+    # refused policies: same bytes in any order, exit 125, told as refused
+    p.fs("x", "tmpfs = /opt/guest")
+    seen = set()
+    for i in range(30):
+        order = ["c", "x", "b", "e"]
+        rand.shuffle(order)
+        r = p.do("explain", *[x for n in order for x in ("-p", n)], "--",
+                 "true")
+        seen.add((r.code, r.out, r.err))
+    one = next(iter(seen))
+    ok(len(seen) == 1 and one[0] == OWN,
+       "R040 S90 a refused policy: 125 and the same bytes in 30 orders",
+       len(seen), one)
+    lines = [x for x in one[1].splitlines() if x.strip()]
+    ok(lines and "refused" in lines[0].lower() and
+       "refused" in lines[-1].lower() or "/opt/guest" in one[2],
+       "S90 it says so first and last", one[1][:300], one[1][-300:])
+    ok("/opt/guest" in one[1] + one[2] and " c" in one[1] + one[2],
+       "S90 with the reason")
+    seen = set()
+    for order in itertools.permutations(["c", "x", "b"]):
+        r = p.do("run", *[x for n in order for x in ("-p", n)], "--", "echo",
+                 MARK)
+        seen.add((r.code, r.out, r.err))
+    ok(len(seen) == 1 and next(iter(seen))[0] == OWN,
+       "R034 S3 refusals of run are the same bytes in any order", seen)
+    p.unprofile("x")
+    r = p.do("run", "-n", "-p", "a", "--", "touch", "ran")
+    r2 = p.do("explain", "-p", "a", "--", "touch", "ran")
+    ok(r.code == 0 and r.out == r2.out and not os.path.exists(
+        p.proj + "/ran"), "S90 run -n is explain", r)
+    r = p.do("explain")
+    ok(r.code == 0, "S90 explain without a command", r)
+
+    # R013: starts nothing, writes nothing
+    env = dict(p.env, XDG_RUNTIME_DIR=p.top + "/rt", TMPDIR=p.top + "/tmp")
+    os.makedirs(p.top + "/rt")
+    os.makedirs(p.top + "/tmp")
+    shutil.rmtree(p.conf)
+    before, stray = tree(p.top), strays()
+    r = p.do("explain", "--", "true", env=env)
+    ok(r.code == 0, "R013 explain", r)
+    equal(tree(p.top), before, "R013 leaves no file")
+    equal(strays(), stray, "R013 nowhere")
+    ok(not gone(1), "R013 and no process", gone(0))
+    log = p.top + "/strace"
+    r = p.host("strace", "-f", "-qq", "-o", log, "-e", "trace=execve,clone,"
+               "clone3,unshare,mount,move_mount,fsopen,setns,pivot_root",
+               CARREL, "explain", "--", "/bin/true")
+    seen = open(log).read()
+    names = {os.path.basename(x) for x in
+             re.findall(r'execve\("([^"]+)"', seen)}
+    ok(names == {"carrel", "carrel-parse", "carrel-screen"} and
+       not re.search(r"CLONE_NEW|unshare\(|mount\(|fsopen|pivot", seen),
+       "S90 explain starts its two helpers, no namespace, no mount",
+       names, seen[:1500])
+
+    # S5, R014: every mount that a run has is on the screen, and its mode
+    p = Place()
+    os.makedirs(p.top + "/r/sub")
+    os.makedirs(p.top + "/w")
+    p.fs("m", "read = %s/r" % p.top, "write = %s/w" % p.top,
+         "tmpfs = /opt/t", "write = %s/r/sub" % p.top)
+    r = p.do("run", "-p", "m", "--", "awk", "{print $5, $6}",
+             "/proc/self/mountinfo")
+    screen = p.do("explain", "-p", "m", "--", "true").out
+    absent = []
+    for line in r.out.splitlines():
+        guest = line.split()[0].replace("\\040", " ")
+        if guest == "/" or guest.startswith(("/proc/", "/dev/")):
+            continue
+        if guest not in screen:
+            absent.append(line)
+    ok(r.code == 0 and len(r.out.splitlines()) > 8 and not absent,
+       "R014 every mount of a run is on the screen", absent, screen)
+    r = p.do("run", "-p", "m", "--", "env")
+    for line in r.out.splitlines():
+        name, value = line.split("=", 1)
+        if name in ("_", "PWD", "SHLVL", "OLDPWD", "CARREL_RUN"):
+            continue
+        if not (name in screen and value in screen):
+            absent.append(line)
+    ok(not absent, "R014 every variable too", absent, screen)
+
+    # R015, S92: nothing raw from a file, a path or a variable
+    for c in ("\x1b[1A", "\r", "\a", "\x9b", "\u202e", "\u200b", "\x7f"):
+        d = p.proj + "/odd" + c + "x"
+        os.makedirs(d)
+        for argv in (("explain", "-C", d, "--", "true"),
+                     ("explain", "--", "x" + c),
+                     ("explain", "-p", "no" + c, "--", "true"),
+                     ("run", "-C", d, "--", "no" + c),
+                     ("run" + c,), ("run", "--" + c), ("doctor", c)):
+            r = p.do(*argv, env=dict(p.env, TERM="x" + c, LANG=c, TZ=c,
+                                     HOME=p.home))
+            ok(c not in r.out + r.err and
+               c.encode() not in r.raw + r.rawerr,
+               "R015 S92 %r of carrel %s" % (c, argv[0][:7]), r)
+    p.__exit__()
+done()
