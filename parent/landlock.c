@@ -90,7 +90,7 @@ ruleset_allow(const struct ruleset *rs, const char *guest, uint64_t rights,
     struct failure *f)
 {
 	const struct open_how how = {
-	    .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+	    .flags = O_PATH | O_CLOEXEC,
 	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	struct landlock_path_beneath_attr rule = {0};
