@@ -209,6 +209,32 @@ START_TEST(landlock_fails_closed)
 }
 END_TEST
 
+/* What lies in a write grant costs no rule: an absent one is not looked at. */
+START_TEST(landlock_draws_little)
+{
+	struct step s[] = {step(STEP_BIND, STEP_ISDIR, below(0, "rw")),
+	    step(STEP_BIND, STEP_ISDIR, below(1, "rw/absent")),
+	    step(STEP_TMPFS, 0, below(2, "rw/absent/too"))};
+	struct failure f;
+
+	ck_assert_msg(enter(s, 3, &f) == 0, "%s", f.what);
+	ck_assert_int_eq(attempt("rw/more", O_WRONLY | O_CREAT), 0);
+	ck_assert_int_eq(attempt("more", O_WRONLY | O_CREAT), EACCES);
+}
+END_TEST
+
+/* But a name that only begins alike is another place. */
+START_TEST(landlock_knows_components)
+{
+	struct step s[] = {step(STEP_BIND, STEP_ISDIR, below(0, "rw")),
+	    step(STEP_BIND, STEP_ISDIR, below(1, "rw-absent"))};
+	struct failure f;
+
+	ck_assert_int_eq(enter(s, 2, &f), -1);
+	ck_assert_int_eq(f.err, ENOENT);
+}
+END_TEST
+
 static void
 furnish(void)
 {
@@ -247,6 +273,8 @@ main(void)
 	tcase_add_test(c, landlock_draws_the_plan);
 	tcase_add_test(c, landlock_scopes_signals);
 	tcase_add_test(c, landlock_fails_closed);
+	tcase_add_test(c, landlock_draws_little);
+	tcase_add_test(c, landlock_knows_components);
 	suite_add_tcase(s, c);
 	srunner_set_fork_status(r, CK_FORK);
 	srunner_run_all(r, CK_NORMAL);
