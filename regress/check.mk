@@ -51,13 +51,17 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(BUILD)/regress/argv0 $(BUILD)/regress/liar
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
+$(BUILD)/regress/prober: regress/hostile/prober.c
+$(BUILD)/regress/confined: regress/hostile/confined.c \
+	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(BUILD)/regress/floor: regress/bench/floor.c
 $(HELPERS) $(BUILD)/regress/floor: $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^)
+	$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^) \
+		-lseccomp
 
 .PHONY: do-unit do-asan do-prove do-static units
 units: $(UNIT)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -43,7 +44,7 @@ begin(void)
 	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
 	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
 		return -1;
-	return close_range(PARENT + 1, ~0U, 0);
+	return (int)syscall(SYS_close_range, PARENT + 1U, ~0U, 0U);
 }
 
 static int
