@@ -47,8 +47,7 @@ install_find(struct install *in)
 	join(in->shipped, sizeof(in->shipped), base, "share/carrel/profiles");
 }
 
-static void __attribute__((noreturn))
-become(const char *path, char **argv)
+static void __attribute__((noreturn)) become(const char *path, char **argv)
 {
 	execve(path, argv, nothing);
 	fatal("%s: %s; carrel is not installed completely", path,
