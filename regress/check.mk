@@ -45,7 +45,8 @@ $(LIBS):
 
 $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
+	$(call say,LD $@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
 		$(LIBS) -Wl,--end-group -linih \
 		$$(pkg-config --cflags --libs check)
 
@@ -60,7 +61,8 @@ $(BUILD)/regress/confined: regress/hostile/confined.c \
 $(BUILD)/regress/floor: regress/bench/floor.c
 $(HELPERS) $(BUILD)/regress/floor: $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^) \
+	$(call say,LD $@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^) \
 		-lseccomp
 
 .PHONY: do-unit do-asan do-prove do-static units
