@@ -47,7 +47,7 @@ arg(const struct liar *l, int i)
 }
 
 static struct grant *
-bind(struct policy *po, const char *guest, const char *source, uint8_t verb)
+add_bind(struct policy *po, const char *guest, const char *source, uint8_t verb)
 {
 	struct origin o = {.profile = 0, .verb = verb, .line = 1};
 	struct grant *g;
@@ -71,8 +71,8 @@ honest(struct liar *l)
 		PROFILE_DEFAULT) == NULL)
 		broken("profile");
 	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		bind(po, dirs[i], dirs[i], VERB_TRY_READ);
-	bind(po, "/opt/lie", "/usr/share", VERB_READ);
+		add_bind(po, dirs[i], dirs[i], VERB_TRY_READ);
+	add_bind(po, "/opt/lie", "/usr/share", VERB_READ);
 	policy_sort(po);
 	for (i = 0; i < po->ngrants; i++)
 		if (strcmp(po->grants[i].guest, "/opt/lie") == 0)
@@ -172,7 +172,7 @@ lie_many(struct liar *l)
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "/zz%06ld", i);
 		if (strcmp(l->word[1], "grants") == 0)
-			bind(po, name, "/usr/share", VERB_READ);
+			add_bind(po, name, "/usr/share", VERB_READ);
 		else if (policy_refuse(po, "@liar", "/liar.profile",
 			     (uint32_t)i, "fix", "%s", text) == -1)
 			return -1;

@@ -11,8 +11,8 @@
 int
 main(int argc, char **argv)
 {
-	char *none[] = {NULL}, *empty[] = {"", NULL};
-	char *empties[] = {"", "", "", NULL};
+	char nil[] = "", *none[] = {NULL}, *empty[] = {nil, NULL};
+	char *empties[] = {nil, nil, nil, NULL};
 	char **list = NULL, *program;
 
 	program = argc >= 3 ? argv[2] : NULL;

@@ -42,10 +42,10 @@ with Place() as p:
     up = proc.stdout.readline() == (MARK + "\n").encode()
     n = len(sandboxed())
     proc.kill()
+    finish(proc)
     left = gone(2)
     ok(up and n >= 9 and not left,
        "R063 stopped and stubborn ones too (%d before)" % n, left)
-    finish(proc)
 
     # the processes between carrel and the payload, one after the other
     for victim in range(1, 4):

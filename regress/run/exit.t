@@ -128,7 +128,7 @@ with Place() as p:
 
     # sizes
     many = ["%0100d" % i for i in range(5000)]
-    r = p.run("sh", "-c", 'printf "%s\\n" $# "$1" "$5000"', "sh", *many)
+    r = p.run("sh", "-c", 'printf "%s\\n" $# "$1" "${5000}"', "sh", *many)
     ok(r.code == 0 and r.out.split() == ["5000", many[0], many[-1]],
        "B010 5,000 arguments of 100 bytes", r)
     r = p.run("sh", "-c", "echo $#", "sh", *["x"] * 10000)

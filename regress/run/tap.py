@@ -54,6 +54,7 @@ def root():
 
 _count = 0
 _failed = 0
+_seed = []  # of this run, told with every failure
 
 
 def ok(good, name, *why):
@@ -61,18 +62,20 @@ def ok(good, name, *why):
     _count += 1
     name = name.replace("#", "\\#").replace("\n", " ")
     print("%sok %d - %s" % ("" if good else "not ", _count, name))
+    sys.stdout.flush()
     if not good:
         _failed += 1
-        for w in why:
-            diag(w)
-    sys.stdout.flush()
+        diag("FAILED %d: %s" % (_count, name), sys.stderr)
+        for w in list(why) + _seed:
+            diag(w, sys.stderr)
     return bool(good)
 
 
-def diag(text):
+def diag(text, to=sys.stdout):
+    """For a person: standard error is shown by prove, the rest with -v."""
     for line in str(text).splitlines()[:40]:
-        print("# " + line[:300])
-    sys.stdout.flush()
+        print("# " + line[:300], file=to)
+    to.flush()
 
 
 def equal(got, want, name, *why):
@@ -95,7 +98,7 @@ def done():
 def rng():
     """Seeded: CARREL_T_SEED repeats a run."""
     seed = int(os.environ.get("CARREL_T_SEED") or time.time_ns() % 1000000)
-    diag("CARREL_T_SEED=%d" % seed)
+    _seed[:] = ["CARREL_T_SEED=%d repeats it" % seed]
     return random.Random(seed)
 
 
@@ -264,15 +267,24 @@ def depth(s):
     return len(s.get("NSpid", "").split())
 
 
+def ours(s):
+    return s.get("Uid", "").split()[:1] == [str(UID)]
+
+
 def sandboxed():
     """Our user's processes that are carrel's or live in a pid namespace
-    below this one: pid -> name."""
+    below this one: pid -> name. A dead one that only the host's init has
+    yet to notice does not count."""
     here, found = depth(status_of("self")), {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         s = status_of(pid)
-        if s.get("Uid", "").split()[:1] == [str(UID)] and (
-                depth(s) > here or s["Name"].startswith("carrel")):
-            found[int(pid)] = s["Name"] + " " + s["State"]
+        if not ours(s) or not (depth(s) > here or
+                               s["Name"].startswith("carrel")):
+            continue
+        if s["State"][0] == "Z" and s["PPid"] != str(os.getpid()) and \
+                not ours(status_of(s["PPid"])):
+            continue
+        found[int(pid)] = s["Name"] + " " + s["State"]
     return found
 
 

@@ -96,7 +96,7 @@ with Place() as p:
         t.expect("UP4")
         time.sleep(0.3)
         t.send("\x1a")
-        got = t.expect(r"Stopped.*OUT> ")
+        got = t.expect(r"Stopped[\s\S]*OUT> ")
         ok(got, "B016 ^Z stops carrel as a whole", t.buf)
         time.sleep(0.2)
         states = {status_of(x).get("Name"): status_of(x).get("State", "?")[0]
