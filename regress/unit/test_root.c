@@ -1,7 +1,6 @@
 /*
  * Builds roots in namespaces of their own and looks at them from inside.
- * Started by root it becomes an ordinary user first. With an argument it
- * measures: test_root DIRECTORY N
+ * Started by root it becomes an ordinary user first.
  */
 #include <check.h>
 #include <errno.h>
@@ -59,9 +58,12 @@ static struct {
 		if (!(e)) {                                                    \
 			fprintf(stderr, "%s:%d: %s (errno %s)\n", __func__,    \
 			    __LINE__, #e, strerror(errno));                    \
-			_exit(1);                                              \
+			_exit(2);                                              \
 		}                                                              \
 	} while (0)
+
+static const char *in(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
 
 static const char *
 in(const char *fmt, ...)
@@ -684,8 +686,10 @@ static void
 plant_link(void)
 {
 	WANT(rename(in("w/a"), in("w/old")) == 0);
-	WANT(symlink("/etc", in("w/a")) == 0);
+	WANT(symlink("old", in("w/a")) == 0);
 }
+
+/* It leads to the very directory that is to be mounted, and is refused. */
 
 START_TEST(link_in_the_way_of_a_mount_point)
 {
@@ -700,6 +704,80 @@ START_TEST(link_in_the_way_of_a_mount_point)
 	t.old_kernel = 1;
 	ck_assert_int_eq(unlink(in("w/a")), 0);
 	ck_assert_int_eq(rename(in("w/old"), in("w/a")), 0);
+	ck_assert_int_eq(run(NULL), 0);
+}
+END_TEST
+
+/*
+ * Somebody exchanges a directory on the way for a symlink, all the time:
+ * each run is what was granted or fails.
+ */
+static void
+exchange(void)
+{
+	for (;;)
+		syscall(SYS_renameat2, AT_FDCWD, in("w/a"), AT_FDCWD, in("w/l"),
+		    RENAME_EXCHANGE);
+}
+
+static void
+look_exchanged(void)
+{
+	int i;
+
+	WANT(fails(opens(in("evil"), O_RDONLY), ENOENT));
+	for (i = 0; i < 100; i++)
+		WANT(!holds(in("w/a/b/f"), "outside"));
+	WANT(mount_line(in("evil/b"))[0] == '\0');
+}
+
+static int
+run_quiet(void (*look)(void))
+{
+	int err = dup(2), null = open("/dev/null", O_WRONLY | O_CLOEXEC), r;
+
+	ck_assert(err != -1 && null != -1 && dup2(null, 2) == 2);
+	r = run(look);
+	ck_assert_int_eq(dup2(err, 2), 2);
+	close(err);
+	close(null);
+	return r;
+}
+
+START_TEST(exchanged_all_the_time)
+{
+	int i, status;
+	pid_t pid;
+
+	make_dir(in("w"));
+	make_dir(in("w/a"));
+	make_dir(in("w/a/b"));
+	put(in("w/a/b/f"), "granted");
+	make_dir(in("evil"));
+	make_dir(in("evil/b"));
+	put(in("evil/b/f"), "outside");
+	ck_assert_int_eq(symlink("../evil", in("w/l")), 0);
+	world_add(&t.po, VERB_WRITE, in("w"), NULL);
+	world_add(&t.po, VERB_READ, in("w/a/b"), NULL);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		exchange();
+	}
+	for (i = 0; i < 200; i++) {
+		t.old_kernel = i % 2;
+		status = run_quiet(look_exchanged);
+		/* 1: it was refused; 2: something was wrong inside */
+		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+	}
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(holds(in("evil/b/f"), "outside"), "the host changed");
+	/* control: at rest the same policy runs */
+	if (readlink(in("w/a"), (char[8]){0}, 8) != -1)
+		ck_assert_int_eq(syscall(SYS_renameat2, AT_FDCWD, in("w/a"),
+				     AT_FDCWD, in("w/l"), RENAME_EXCHANGE),
+		    0);
 	ck_assert_int_eq(run(NULL), 0);
 }
 END_TEST
@@ -863,6 +941,7 @@ suite(void)
 	tcase_add_test(c, write_read_write_read);
 	tcase_add_test(c, mount_point_in_a_bind_must_be_the_source);
 	tcase_add_test(c, link_in_the_way_of_a_mount_point);
+	tcase_add_test(c, exchanged_all_the_time);
 	tcase_add_test(c, mounts_are_locked);
 	tcase_add_test(c, no_descriptor_is_left);
 	tcase_add_test(c, link_to_what_is_there_stays_a_link);
