@@ -82,11 +82,8 @@ look_row(struct look *l, const char *path, struct survey_row *r)
 	int fd;
 
 	/* a policy that was refused is shown, with whatever it says */
-	if (!path_clean(path)) {
-		r->err = EINVAL;
-		return 0;
-	}
-	fd = look_open(l, path, r);
+	errno = EINVAL;
+	fd = path_clean(path) ? look_open(l, path, r) : -1;
 	if (fd == -1) {
 		r->err = errno;
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
