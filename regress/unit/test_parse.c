@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -25,19 +26,19 @@ program(void)
 	return p != NULL ? p : "build/libexec/carrel/carrel-parse";
 }
 
-/* Starts it with nothing but a socket on descriptor 3 (and some more). */
+/* Starts it with a socket on descriptor 3 and extra, or -1, on 20. */
 static void
-start(struct run *r, int extra)
+start(struct run *r, int type, int extra)
 {
 	char path[] = "carrel-parse", *argv[] = {path, NULL}, *envp[] = {NULL};
 	int fd[2];
 
-	ck_assert(channel_pair(fd) == 0);
+	ck_assert(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fd) == 0);
 	r->pid = fork();
 	ck_assert(r->pid != -1);
 	if (r->pid == 0) {
-		if (extra)
-			dup2(1, 20);
+		if (extra != -1)
+			dup2(extra, 20);
 		dup2(fd[1], 3);
 		execve(program(), argv, envp);
 		_exit(99);
@@ -60,7 +61,7 @@ converse(struct layout *l, struct run *r, struct policy *po)
 	struct receiver rc;
 	char why[TEXT_MAX_LEN] = "";
 
-	start(r, 1);
+	start(r, SOCK_SEQPACKET, -1);
 	ck_assert(sender_init(&s, r->fd, channel_deadline(10)) == 0);
 	ck_assert(request_send(&s, &l->q) == 0);
 	ck_assert(receiver_init(
@@ -185,15 +186,55 @@ START_TEST(bad_peers)
 	static const char junk[] = "no record at all";
 	struct run r;
 
-	start(&r, 0);
+	start(&r, SOCK_SEQPACKET, -1);
 	close(r.fd);
 	r.fd = dup(0);
 	finish(&r);
 	ck_assert_int_eq(WEXITSTATUS(r.status), EXIT_CARREL);
-	start(&r, 0);
+	start(&r, SOCK_SEQPACKET, -1);
 	ck_assert(send(r.fd, junk, sizeof(junk), MSG_NOSIGNAL) > 0);
 	finish(&r);
 	ck_assert_int_eq(WEXITSTATUS(r.status), EXIT_CARREL);
+}
+END_TEST
+
+/* What the parent left open is closed at once, before any request. */
+START_TEST(descriptors)
+{
+	struct run r;
+	struct pollfd p;
+	int fd[2];
+
+	ck_assert(pipe2(fd, O_CLOEXEC) == 0);
+	start(&r, SOCK_SEQPACKET, fd[1]);
+	close(fd[1]);
+	p.fd = fd[0];
+	p.events = POLLIN;
+	ck_assert_int_eq(poll(&p, 1, 5000), 1);
+	ck_assert((p.revents & POLLHUP) != 0);
+	ck_assert_int_eq(waitpid(r.pid, &r.status, WNOHANG), 0);
+	shutdown(r.fd, SHUT_RDWR);
+	finish(&r);
+	close(fd[0]);
+}
+END_TEST
+
+/* A stream does not keep records apart: not even a good request counts. */
+START_TEST(wrong_socket)
+{
+	struct layout l;
+	struct sender s;
+	struct run r;
+
+	layout_init(&l);
+	start(&r, SOCK_STREAM, -1);
+	ck_assert(sender_init(&s, r.fd, channel_deadline(10)) == 0);
+	request_send(&s, &l.q); /* it may be gone already */
+	sender_free(&s);
+	shutdown(r.fd, SHUT_WR);
+	finish(&r);
+	ck_assert_int_eq(WEXITSTATUS(r.status), EXIT_CARREL);
+	layout_free(&l);
 }
 END_TEST
 
@@ -227,7 +268,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = {policy_comes, refusal_comes,
-	    without_landlock, much_text, linked_layer, bad_peers, no_socket};
+	    without_landlock, much_text, linked_layer, bad_peers, descriptors,
+	    wrong_socket, no_socket};
 
 	return run_suite("parse", tests, NITEMS(tests));
 }

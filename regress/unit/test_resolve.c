@@ -224,6 +224,28 @@ START_TEST(names)
 }
 END_TEST
 
+START_TEST(many_unknown_names)
+{
+	struct layout l;
+	struct policy po;
+
+	layout_init(&l);
+	put_bytes(l.uconf, "[carrel]\ndefaults = no\ndefaults = so\n", 37);
+	ask(&l, "no");
+	ask(&l, "such");
+	ask(&l, "pro file");
+	ask(&l, "sys");
+	ask(&l, "@no");
+	ask(&l, "No");
+	answer(&l, &po);
+	/* each once for each that names it */
+	ck_assert_uint_eq(po.nrefusals, 8);
+	policy_free(&po);
+	shuffle(&l);
+	layout_free(&l);
+}
+END_TEST
+
 START_TEST(includes)
 {
 	struct layout l;
@@ -779,10 +801,10 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {defaults, names, includes, cycles, depth,
-	    joins, conflicts, nesting, deep_nesting, bad_claims, both_sides,
-	    home_as_target, own_home_beside_home, many_refusals, many_claimants,
-	    many_grants, shipped};
+	const TTest *const tests[] = {defaults, names, many_unknown_names,
+	    includes, cycles, depth, joins, conflicts, nesting, deep_nesting,
+	    bad_claims, both_sides, home_as_target, own_home_beside_home,
+	    many_refusals, many_claimants, many_grants, shipped};
 
 	return run_suite("resolve", tests, NITEMS(tests));
 }
