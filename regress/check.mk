@@ -4,7 +4,7 @@
 # started after the package is there.
 
 .PHONY: deps run bench check check-static check-asan check-unit check-run \
-	check-hostile
+	check-hostile check-long golden
 deps:
 	@regress/deps.sh check
 run:
@@ -28,6 +28,10 @@ check-run: deps
 	@$(MAKE) --no-print-directory do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
 	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t'
+# what takes minutes: more rounds of the races
+check-long: export CARREL_T_RACE ?= 5000
+check-long: deps
+	@$(MAKE) --no-print-directory do-prove TESTS='hostile/race.t'
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.
@@ -52,10 +56,11 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober)
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober race)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
+$(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(BUILD)/regress/floor: regress/bench/floor.c
