@@ -283,6 +283,12 @@ children(struct monitor *m)
 		if (m->code == -1)
 			m->code = EXIT_CARREL;
 	}
+	/* nobody is left to wait for, or never could be: no second try */
+	if (pid == -1 && !m->gone) {
+		log_warn("waitpid: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+		m->gone = 1;
+	}
 }
 
 static void
@@ -338,8 +344,10 @@ loop(struct monitor *m)
 	    {.fd = m->w->control, .events = POLLIN}};
 
 	while (!m->gone) {
-		if (poll(p, 2, timeout(m)) == -1 && errno != EINTR)
+		if (poll(p, 2, timeout(m)) == -1 && errno != EINTR) {
+			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
+		}
 		if ((p[1].revents & POLLIN) != 0)
 			read_control(m);
 		else if ((p[1].revents & (POLLHUP | POLLERR)) != 0)

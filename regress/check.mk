@@ -56,11 +56,13 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober race)
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober race report inject)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c
+$(BUILD)/regress/report: regress/hostile/report.c
+$(BUILD)/regress/inject: regress/hostile/inject.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(BUILD)/regress/floor: regress/bench/floor.c
