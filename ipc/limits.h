@@ -25,6 +25,8 @@
 #define TMPFS_SIZE	 (256ULL << 20) /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */
+#define SCREEN_WORDS	 64		 /* words of a command on a screen */
+#define SCREEN_WORD_LEN	 255		 /* of each */
 #define RECORD_MAX	 32768		 /* one record, with its header */
 #define DATAGRAM_MAX	 65536		 /* several records */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */

@@ -36,40 +36,41 @@ send_request(int fd, const struct request *q)
 	sender_free(&s);
 }
 
-pid_t
-ask_parser(const struct install *in, const struct options *o,
-    const struct start *st, const struct caller *c, int *fd)
+void
+ask_start(const struct install *in, struct asked *a)
 {
 	char *argv[] = {(char[]){PARSER}, NULL};
-	char *config = account_config_dir(st, c);
-	struct request q;
 	int pair[2];
-	pid_t pid;
 
 	if (channel_pair(pair) == -1)
 		fatal("socketpair: %s", strerror(errno));
-	pid = helper_start(in, PARSER, argv, pair[1]);
+	a->pid = helper_start(in, PARSER, argv, pair[1]);
+	a->fd = pair[0];
 	close(pair[1]);
+}
+
+void
+ask_send(const struct asked *a, const struct install *in,
+    const struct options *o, const struct start *st, const struct caller *c)
+{
+	char *config = account_config_dir(st, c);
+	struct request q;
 
 	memset(&q, 0, sizeof(q));
 	q.flags = (o->no_defaults ? REQUEST_NO_DEFAULTS : 0) |
 		  (o->without_landlock ? REQUEST_WITHOUT_LANDLOCK : 0);
-	q.shipped = join(in->shipped, "");
-	q.shipped[strlen(q.shipped) - 1] = '\0';
+	q.shipped = (char *)in->shipped; /* borrowed, as select and caller */
 	q.host = join(CARREL_SYSCONFDIR, "profiles.d");
 	q.host_config = join(CARREL_SYSCONFDIR, "carrel.conf");
 	q.user = join(config, "profiles.d");
 	q.user_config = join(config, "config");
 	q.select = o->select;
 	q.nselect = o->nselect;
-	q.caller = *c; /* borrowed: only what was made here is freed */
-	send_request(pair[0], &q);
-	free(q.shipped);
+	q.caller = *c;
+	send_request(a->fd, &q);
 	free(q.host);
 	free(q.host_config);
 	free(q.user);
 	free(q.user_config);
 	free(config);
-	*fd = pair[0];
-	return pid;
 }

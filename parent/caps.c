@@ -122,21 +122,19 @@ static int
 caps_prove(struct failure *f)
 {
 	struct caps c;
+	int bounding = caps_bounding(0), ambient = caps_ambient();
 
-	errno = 0;
-	if (caps_get(&c) == -1 || caps_bounding(0) == -1 ||
-	    caps_ambient() == -1)
+	if (caps_get(&c) == -1 || bounding == -1 || ambient == -1)
 		return failure_set(f, CAUSE_OTHER, "reading capabilities");
 	errno = 0;
 	if ((c.effective | c.permitted | c.inheritable) != 0)
 		return failure_set(f, CAUSE_OTHER, "capabilities are left");
-	if (caps_bounding(0) != 0)
+	if (bounding != 0)
 		return failure_set(
 		    f, CAUSE_OTHER, "the bounding set is not empty");
-	if (caps_ambient() != 0)
+	if (ambient != 0)
 		return failure_set(
 		    f, CAUSE_OTHER, "the ambient set is not empty");
-	errno = 0;
 	if (control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1)
 		return failure_set(f, CAUSE_OTHER, "no_new_privs is not set");
 	return 0;

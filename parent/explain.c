@@ -112,17 +112,15 @@ draw(const struct install *in, const struct screen_request *q,
 
 int
 explain_run(const struct install *in, const struct options *o,
-    const struct start *st, const struct caller *c)
+    const struct start *st, const struct caller *c, const struct asked *a)
 {
 	struct screen_request q;
 	struct policy po;
 	struct survey sv;
 	struct failure f;
-	pid_t parser;
-	int fd, code;
+	int code;
 
-	parser = ask_parser(in, o, st, c, &fd);
-	receive_policy(parser, fd, &po);
+	receive_policy(a->pid, a->fd, &po);
 	memset(&sv, 0, sizeof(sv));
 	if (po.nrefusals == 0 && look_survey(&po, &sv, &f) == -1)
 		fatal("%s: %s", f.what, strerror(f.err));

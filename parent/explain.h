@@ -1,18 +1,20 @@
 #ifndef CARREL_EXPLAIN_H
 #define CARREL_EXPLAIN_H
 
+struct asked;
 struct caller;
 struct install;
 struct options;
 struct start;
 
 /*
- * Shows what a run would do and starts nothing: the same policy, checked in
- * the same way, and the same survey, drawn by carrel-screen. Returns the
- * exit code: 0, or 125 when the policy is refused or cannot be had.
+ * With the answer of carrel-parse: shows what a run would do and starts
+ * nothing: the same policy, checked in the same way, and the same survey, drawn
+ * by carrel-screen. Returns the exit code: 0, or 125 when the policy is refused
+ * or cannot be had.
  */
 int explain_run(const struct install *, const struct options *,
-    const struct start *, const struct caller *);
+    const struct start *, const struct caller *, const struct asked *);
 
 /* Becomes carrel-screen for the doctor. */
 void explain_doctor(const struct install *) __attribute__((noreturn));

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ipc/path.h"
 #include "parent/confine.h"
 #include "parent/failure.h"
 #include "parent/plan.h"
@@ -97,7 +98,7 @@ ruleset_allow(const struct ruleset *rs, const char *guest, uint64_t rights,
     struct failure *f)
 {
 	const struct open_how how = {
-	    .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+	    .flags = O_PATH | O_CLOEXEC,
 	    .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	struct landlock_path_beneath_attr rule = {0};
@@ -143,9 +144,14 @@ step_rights(const struct step *s)
 	}
 }
 
+/*
+ * A rule holds across the mount points below it, so that what lies in a write
+ * grant needs none of its own; the plan has each tree in one piece.
+ */
 static int
 ruleset_draw(const struct ruleset *rs, const struct plan *p, struct failure *f)
 {
+	const char *guest, *above = NULL;
 	uint64_t rights;
 	size_t i;
 
@@ -153,10 +159,13 @@ ruleset_draw(const struct ruleset *rs, const struct plan *p, struct failure *f)
 	    ruleset_allow(rs, "/dev", USE, f) == -1)
 		return -1;
 	for (i = 0; i < p->nsteps; i++) {
+		guest = p->steps[i].guest;
 		rights = step_rights(&p->steps[i]);
-		if (rights != 0 &&
-		    ruleset_allow(rs, p->steps[i].guest, rights, f) == -1)
+		if (rights == 0 || (above != NULL && path_covers(above, guest)))
+			continue;
+		if (ruleset_allow(rs, guest, rights, f) == -1)
 			return -1;
+		above = guest;
 	}
 	return 0;
 }

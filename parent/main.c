@@ -42,18 +42,20 @@ no_privilege(void)
 }
 
 static int
-run(const struct install *in, const struct options *o, const struct start *st,
-    const struct caller *c)
+run(const struct options *o, const struct start *st, const struct caller *c,
+    const struct asked *a)
 {
 	struct terminal terminal;
-	struct monitored w = {
-	    .options = o, .caller = c, .start = st, .terminal = &terminal};
-	struct setup s = {.options = o, .caller = c, .start = st};
+	struct monitored w = {.options = o,
+	    .caller = c,
+	    .start = st,
+	    .terminal = &terminal,
+	    .parser = a->pid};
+	struct setup s = {
+	    .options = o, .caller = c, .start = st, .parser = a->fd};
 	int control[2];
 
-	monitor_block();
 	terminal_find(&terminal);
-	w.parser = ask_parser(in, o, st, c, &s.parser);
 	if (channel_pair(control) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	s.terminal = terminal.mode;
@@ -74,6 +76,7 @@ main(int argc, char **argv, char **envp)
 {
 	struct install in;
 	struct options o;
+	struct asked a;
 	struct caller c;
 	struct start st;
 
@@ -87,8 +90,13 @@ main(int argc, char **argv, char **envp)
 	install_find(&in);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
+	if (o.command == COMMAND_RUN)
+		monitor_block(); /* before there is a child to wait for */
+	/* the parser starts up while this process finds out who calls */
+	ask_start(&in, &a);
 	account_find(&st, &o, &c);
+	ask_send(&a, &in, &o, &st, &c);
 	if (o.command == COMMAND_EXPLAIN)
-		return explain_run(&in, &o, &st, &c);
-	return run(&in, &o, &st, &c);
+		return explain_run(&in, &o, &st, &c, &a);
+	return run(&o, &st, &c, &a);
 }

@@ -19,8 +19,10 @@ enum step_kind {
 	STEP_FILE,    /* a generated file: text holds its bytes */
 	STEP_SYMLINK, /* text is where it leads */
 	STEP_TMPFS,   /* size, mode */
-	STEP_BIND,    /* the grant's source (survey row grant) */
-	STEP_PIN,     /* a directory inside a write bind, onto itself */
+	STEP_BIND,    /* the grant's source (survey row grant); inside another
+			 bind the mount point is that same object */
+	STEP_PIN,     /* a directory onto itself: one between a write bind and
+			 a read mount in it, or /proc/sys (STEP_RDONLY) */
 	STEP_PROC,    /* a new procfs */
 	STEP_DEVPTS,
 	STEP_DEVICE, /* a node of the minimal /dev: text is its host path */

@@ -45,19 +45,25 @@ $(LIBS):
 
 $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
+	$(call say,LD $@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
 		$(LIBS) -Wl,--end-group -linih \
 		$$(pkg-config --cflags --libs check)
 
 # Helpers of the tests.
 
-HELPERS = $(BUILD)/regress/argv0 $(BUILD)/regress/liar
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
+$(BUILD)/regress/prober: regress/hostile/prober.c
+$(BUILD)/regress/confined: regress/hostile/confined.c \
+	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(BUILD)/regress/floor: regress/bench/floor.c
 $(HELPERS) $(BUILD)/regress/floor: $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^)
+	$(call say,LD $@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^) \
+		-lseccomp
 
 .PHONY: do-unit do-asan do-prove do-static units
 units: $(UNIT)

@@ -1,0 +1,185 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "claim.h"
+#include "expand.h"
+#include "ipc/check.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
+#include "ipc/request.h"
+#include "ipc/text.h"
+#include "place.h"
+#include "select.h"
+
+/* The line being turned into a claim. */
+struct making {
+	const struct request *q;
+	const struct place *at;
+	const struct draft_grant *g;
+	struct claim *claim;
+};
+
+void
+claims_free(struct claims *cs)
+{
+	size_t i;
+
+	for (i = 0; i < cs->n; i++) {
+		free(cs->list[i].guest);
+		free(cs->list[i].source);
+	}
+	free(cs->list);
+	memset(cs, 0, sizeof(*cs));
+}
+
+/* What they want, without who wants it. */
+static int
+wish_cmp(const struct claim *x, const struct claim *y)
+{
+	int n;
+
+	if ((n = path_cmp(x->guest, y->guest)) != 0)
+		return n;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if ((n = strcmp(x->source, y->source)) != 0)
+		return n;
+	return x->size < y->size ? -1 : x->size > y->size;
+}
+
+static int
+claim_cmp(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+	int n;
+
+	if ((n = wish_cmp(x, y)) != 0)
+		return n;
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->verb != y->verb)
+		return x->verb < y->verb ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+int
+claims_agree(const struct claim *x, const struct claim *y)
+{
+	return wish_cmp(x, y) == 0;
+}
+
+static int
+set_guest(struct making *m, const char *text)
+{
+	char path[VALUE_MAX_LEN + 1];
+	const char *bad;
+
+	if (expand_path(m->at, m->g->line, text, &m->q->caller, EXPAND_GUEST,
+		path) == -1)
+		return -1;
+	if ((bad = check_guest(path)) != NULL)
+		return place_refuse(m->at, m->g->line,
+		    "choose another place inside", "guest path \"%s\" %s", path,
+		    bad);
+	m->claim->guest = strdup(path);
+	return m->claim->guest == NULL ? -1 : 0;
+}
+
+static int
+set_host(struct making *m, const char *text)
+{
+	char path[VALUE_MAX_LEN + 1];
+	const char *bad;
+
+	if (expand_path(m->at, m->g->line, text, &m->q->caller, EXPAND_HOST,
+		path) == -1)
+		return -1;
+	if ((bad = check_source(path)) != NULL)
+		return place_refuse(m->at, m->g->line,
+		    "grant what is needed, and nothing above it",
+		    "host path \"%s\" %s", path, bad);
+	m->claim->source = strdup(path);
+	return m->claim->source == NULL ? -1 : 0;
+}
+
+static int
+set_text(struct making *m, const char *text)
+{
+	char buf[VALUE_MAX_LEN + 1];
+
+	if (expand_text(m->at, m->g->line, text, &m->q->caller, EXPAND_GUEST,
+		buf) == -1)
+		return -1;
+	if (strlen(buf) > PATH_MAX_LEN || text_unsafe(buf, strlen(buf)))
+		return place_refuse(m->at, m->g->line, "write another path",
+		    "\"%s\" cannot be the text of a symbolic link", buf);
+	m->claim->source = strdup(buf);
+	return m->claim->source == NULL ? -1 : 0;
+}
+
+static int
+make_claim(struct making *m)
+{
+	const struct value *v = &m->g->value;
+	struct claim *c = m->claim;
+
+	c->verb = m->g->verb;
+	c->line = m->g->line;
+	switch (c->verb) {
+	case VERB_TMPFS:
+		c->kind = GRANT_TMPFS;
+		c->size = v->size;
+		c->source = strdup("");
+		if (c->source == NULL)
+			return -1;
+		return set_guest(m, v->left);
+	case VERB_SYMLINK:
+		c->kind = GRANT_SYMLINK;
+		return set_guest(m, v->left) | set_text(m, v->right);
+	default:
+		/* one path alone stands for both sides */
+		c->kind = GRANT_BIND;
+		if (set_host(m, v->left) == -1)
+			return -1;
+		return set_guest(m, v->right != NULL ? v->right : v->left);
+	}
+}
+
+int
+claims_gather(const struct request *q, const struct selection *sel,
+    struct policy *po, struct claims *cs)
+{
+	const struct member *mb;
+	struct place at = {po, "", ""};
+	struct making m = {.q = q, .at = &at};
+	size_t i, k, n = 0;
+	int bad = 0;
+
+	for (i = 0; i < sel->n; i++)
+		n += sel->members[i].draft.ngrants;
+	cs->n = 0;
+	cs->list = calloc(n + 1, sizeof(*cs->list));
+	if (cs->list == NULL)
+		return -1;
+	for (i = 0; i < sel->n; i++) {
+		mb = &sel->members[i];
+		at.profile = mb->name;
+		at.file = mb->file;
+		for (k = 0; k < mb->draft.ngrants; k++) {
+			m.g = &mb->draft.grants[k];
+			m.claim = &cs->list[cs->n];
+			m.claim->profile = (uint16_t)i;
+			if (make_claim(&m) == 0) {
+				cs->n++;
+				continue;
+			}
+			bad = -1;
+			free(m.claim->guest);
+			free(m.claim->source);
+			memset(m.claim, 0, sizeof(*m.claim));
+		}
+	}
+	if (cs->n > 1)
+		qsort(cs->list, cs->n, sizeof(*cs->list), claim_cmp);
+	return bad;
+}

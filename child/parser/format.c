@@ -1,0 +1,316 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "ipc/check.h"
+#include "ipc/limits.h"
+#include "place.h"
+#include "reader.h"
+
+const struct key format_profile[] = {
+    {"profile", "description", KEY_TEXT, 0, 0},
+    {"profile", "abuse", KEY_TEXT, 0, 0},
+    {"profile", "include", KEY_NAMES, 0, 0},
+    {"profile", "packs", KEY_YES, 0, 1},
+    {"profile", "tier", KEY_LATER, 0, 0},
+    {"fs", "read", KEY_BIND, VERB_READ, 0},
+    {"fs", "write", KEY_BIND, VERB_WRITE, 0},
+    {"fs", "try-read", KEY_BIND, VERB_TRY_READ, 0},
+    {"fs", "try-write", KEY_BIND, VERB_TRY_WRITE, 0},
+    {"fs", "tmpfs", KEY_TMPFS, VERB_TMPFS, 0},
+    {"fs", "symlink", KEY_SYMLINK, VERB_SYMLINK, 0},
+    {"fs", "command", KEY_LATER, 0, 0},
+    {"fs", "socket", KEY_LATER, 0, 0},
+    {"fs", "device", KEY_LATER, 0, 0},
+    {"environ.set", NULL, KEY_LATER, 0, 0},
+    {"environ.merge", NULL, KEY_LATER, 0, 0},
+    {"environ.prepend", NULL, KEY_LATER, 0, 0},
+    {"environ.inherit", NULL, KEY_LATER, 0, 0},
+    {"environ.sanitise", NULL, KEY_LATER, 0, 0},
+    {"egress", NULL, KEY_LATER, 0, 0},
+    {"exec", NULL, KEY_LATER, 0, 0},
+    {"limits", NULL, KEY_LATER, 0, 0},
+    {"audit", NULL, KEY_LATER, 0, 0},
+    {"tool", NULL, KEY_LATER, 0, 0},
+    {"example", NULL, KEY_LATER, 0, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+const struct key format_config[] = {
+    {"carrel", "defaults", KEY_NAMES, 0, 0},
+    {"carrel", "prompt", KEY_LATER, 0, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+/* Words that other tools subtract with; here nothing does (S2). */
+static const char *const negations[] = {
+    "deny", "mask", "unset", "remove", "exclude", "priority", "override"};
+
+static int
+is_negation(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(negations) / sizeof(negations[0]); i++)
+		if (strcmp(word, negations[i]) == 0)
+			return 1;
+	return 0;
+}
+
+/* Adds the names of this version: the keys of a section, or the sections. */
+static void
+list_names(const struct key *k, const char *section, char *fix)
+{
+	const char *last = "", *sep = "";
+
+	for (; k->section != NULL; k++) {
+		if (k->kind == KEY_LATER)
+			continue;
+		if (section == NULL && strcmp(k->section, last) != 0) {
+			text_add(fix, FIX_MAX_LEN, "%s[%s]", sep, k->section);
+			sep = ", ";
+		} else if (section != NULL &&
+			   strcmp(k->section, section) == 0) {
+			text_add(fix, FIX_MAX_LEN, "%s%s", sep, k->name);
+			sep = ", ";
+		}
+		last = k->section;
+	}
+}
+
+static void
+begin_fix(char *fix, const char *word)
+{
+	fix[0] = '\0';
+	if (is_negation(word))
+		text_add(fix, FIX_MAX_LEN,
+		    "leave out the grant instead, for nothing subtracts in "
+		    "carrel; ");
+}
+
+/* 1 if the row is about this section; "tool NAME" is of the section tool. */
+static int
+same_section(const struct key *k, const char *section)
+{
+	size_t n = strlen(k->section);
+
+	if (k->name == NULL && strncmp(section, k->section, n) == 0 &&
+	    section[n] == ' ')
+		return 1;
+	return strcmp(k->section, section) == 0;
+}
+
+int
+format_section(const struct place *at, const struct key *table,
+    const struct reader_line *l)
+{
+	const struct key *k;
+	const char *dot = strrchr(l->section, '.');
+	char fix[FIX_MAX_LEN];
+
+	for (k = table; k->section != NULL; k++) {
+		if (!same_section(k, l->section))
+			continue;
+		if (k->name != NULL)
+			return 0;
+		return place_refuse(at, l->line, "remove the section",
+		    "[%s] is not in this version of carrel", l->section);
+	}
+	begin_fix(fix, dot != NULL ? dot + 1 : l->section);
+	text_add(fix, sizeof(fix), "use one of ");
+	list_names(table, NULL, fix);
+	return place_refuse(
+	    at, l->line, fix, "unknown section [%s]", l->section);
+}
+
+const struct key *
+format_key(const struct place *at, const struct key *table,
+    const struct reader_line *l)
+{
+	const struct key *k;
+	char fix[FIX_MAX_LEN];
+
+	for (k = table; k->section != NULL; k++) {
+		if (k->name == NULL || strcmp(k->section, l->section) != 0 ||
+		    strcmp(k->name, l->key) != 0)
+			continue;
+		if (k->kind != KEY_LATER)
+			return k;
+		place_refuse(at, l->line, "remove the line",
+		    "\"%s\" in [%s] is not in this version of carrel", l->key,
+		    l->section);
+		return NULL;
+	}
+	begin_fix(fix, l->key);
+	text_add(fix, sizeof(fix), "use one of the keys of [%s]: ", l->section);
+	list_names(table, l->section, fix);
+	place_refuse(
+	    at, l->line, fix, "unknown key \"%s\" in [%s]", l->key, l->section);
+	return NULL;
+}
+
+/* struct draft: a profile as it is written */
+
+/* The draft being read. */
+struct drafting {
+	const struct place *at;
+	enum layer layer;
+	struct draft *d;
+	uint32_t first[sizeof(format_profile) / sizeof(format_profile[0])];
+};
+
+void
+draft_free(struct draft *d)
+{
+	size_t i;
+
+	free(d->description);
+	free(d->abuse);
+	for (i = 0; i < d->nincludes; i++)
+		free(d->includes[i].name);
+	for (i = 0; i < d->ngrants; i++)
+		value_free(&d->grants[i].value);
+	free(d->includes);
+	free(d->grants);
+	memset(d, 0, sizeof(*d));
+}
+
+/* Room for one more: arrays grow when their length is a power of two. */
+static void *
+grow(void *p, size_t n, size_t size)
+{
+	if (n != 0 && (n & (n - 1)) != 0)
+		return p;
+	return realloc(p, (n == 0 ? 1 : n * 2) * size);
+}
+
+static int
+add_include(struct drafting *in, const struct reader_line *l)
+{
+	struct draft *d = in->d;
+	struct draft_include *p;
+
+	if (!check_name(l->value))
+		return place_refuse(in->at, l->line,
+		    "write one name a line: a-z, 0-9 and \"-\", with \"@\" in "
+		    "front of a shipped one",
+		    "include = \"%s\" is not the name of a profile", l->value);
+	p = grow(d->includes, d->nincludes, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	d->includes = p;
+	p[d->nincludes].line = l->line;
+	if ((p[d->nincludes].name = strdup(l->value)) == NULL)
+		return -1;
+	d->nincludes++;
+	return 0;
+}
+
+static int
+add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	struct draft *d = in->d;
+	struct draft_grant *p;
+	int n;
+
+	p = grow(d->grants, d->ngrants, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	d->grants = p;
+	p += d->ngrants;
+	p->line = l->line;
+	p->verb = k->verb;
+	if (k->kind == KEY_BIND)
+		n = value_bind(in->at, l->line, l->key, l->value, &p->value);
+	else if (k->kind == KEY_TMPFS)
+		n = value_tmpfs(in->at, l->line, l->key, l->value, &p->value);
+	else
+		n = value_symlink(in->at, l->line, l->key, l->value, &p->value);
+	if (n == 0)
+		d->ngrants++;
+	return n;
+}
+
+static int
+set_yes(struct drafting *in, const struct reader_line *l)
+{
+	if (strcmp(l->value, "no") == 0)
+		return place_refuse(in->at, l->line,
+		    "remove the line: what is not there is not so",
+		    "%s = no would be a negation", l->key);
+	if (strcmp(l->value, "yes") != 0)
+		return place_refuse(in->at, l->line,
+		    "write yes or remove the line", "%s = \"%s\" is not yes",
+		    l->key, l->value);
+	in->d->packs = 1;
+	return 0;
+}
+
+/* The first time of a key that may stand once. */
+static int
+check_once(
+    struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	uint32_t *first = &in->first[k - format_profile];
+
+	if (k->kind != KEY_TEXT && k->kind != KEY_YES)
+		return 0;
+	if (*first != 0)
+		return place_refuse(in->at, l->line, "remove one of the two",
+		    "\"%s\" in [%s] stands a second time, it was in line %u",
+		    l->key, l->section, *first);
+	*first = l->line;
+	return 0;
+}
+
+static int
+take_line(void *arg, const struct reader_line *l)
+{
+	struct drafting *in = arg;
+	const struct key *k;
+	char **text;
+
+	if (l->key == NULL)
+		return format_section(in->at, format_profile, l);
+	if ((k = format_key(in->at, format_profile, l)) == NULL)
+		return -1;
+	if (k->shipped && in->layer != LAYER_SHIPPED)
+		return place_refuse(in->at, l->line, "remove the line",
+		    "\"%s\" in [%s] is for the profiles that carrel ships",
+		    l->key, l->section);
+	if (l->value[0] == '\0')
+		return place_refuse(in->at, l->line,
+		    "write a value or remove the line",
+		    "\"%s\" in [%s] has no value", l->key, l->section);
+	if (check_once(in, k, l) == -1)
+		return -1;
+	switch (k->kind) {
+	case KEY_TEXT:
+		text = strcmp(k->name, "abuse") == 0 ? &in->d->abuse
+						     : &in->d->description;
+		*text = strdup(l->value);
+		return *text == NULL ? -1 : 0;
+	case KEY_YES:
+		return set_yes(in, l);
+	case KEY_NAMES:
+		return add_include(in, l);
+	default:
+		return add_grant(in, k, l);
+	}
+}
+
+int
+draft_parse(const struct place *at, enum layer layer, char *data, size_t len,
+    struct draft *out)
+{
+	struct draft d;
+	struct drafting in = {.at = at, .layer = layer, .d = &d};
+
+	memset(&d, 0, sizeof(d));
+	if (reader_parse(at, data, len, take_line, &in) == -1) {
+		draft_free(&d);
+		return -1;
+	}
+	*out = d;
+	return 0;
+}

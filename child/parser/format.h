@@ -1,0 +1,76 @@
+#ifndef CARREL_PARSER_FORMAT_H
+#define CARREL_PARSER_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/policy.h"
+#include "value.h"
+
+struct place;
+struct reader_line;
+
+/*
+ * What may stand in a file: its sections and keys as data, and a profile as
+ * it is written, nothing of it expanded yet.
+ */
+
+enum key_kind {
+	KEY_TEXT,  /* once, for a person */
+	KEY_YES,   /* once, "yes" */
+	KEY_NAMES, /* a list of profiles */
+	KEY_BIND,  /* lists of struct value */
+	KEY_TMPFS,
+	KEY_SYMLINK,
+	KEY_LATER /* known, but not in this version */
+};
+
+/* A row; one without a name stands for a whole section of a later version. */
+struct key {
+	const char *section, *name;
+	uint8_t kind, verb;
+	uint8_t shipped; /* for shipped profiles only */
+};
+
+extern const struct key format_profile[]; /* ends with a NULL section */
+extern const struct key format_config[];
+
+/* The section is one of the table's. 0, or -1 after a refusal. */
+int format_section(
+    const struct place *, const struct key *table, const struct reader_line *);
+
+/* The row of the line's key, or NULL after a refusal. */
+const struct key *format_key(
+    const struct place *, const struct key *table, const struct reader_line *);
+
+/* A profile named by an include. */
+struct draft_include {
+	char *name;
+	uint32_t line;
+};
+
+struct draft_grant {
+	struct value value;
+	uint32_t line;
+	uint8_t verb;
+};
+
+struct draft {
+	char *description, *abuse; /* NULL: not given */
+	int packs;
+	struct draft_include *includes;
+	size_t nincludes;
+	struct draft_grant *grants;
+	size_t ngrants;
+};
+
+void draft_free(struct draft *);
+
+/*
+ * Reads the text of a profile (see reader_parse() for data). 0 and a draft
+ * to be freed, or -1 after a refusal (or none when memory is out).
+ */
+int draft_parse(
+    const struct place *, enum layer, char *data, size_t len, struct draft *);
+
+#endif

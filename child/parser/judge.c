@@ -1,0 +1,182 @@
+#include <string.h>
+
+#include "ipc/check.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
+#include "judge.h"
+#include "place.h"
+
+#define MORE_LEN 64 /* room for " and N more" */
+
+/* A run of grants at one guest path: one, unless they disagree. */
+struct spot {
+	const struct grant *g;
+	size_t n;
+};
+
+static const char *const verbs[] = {
+    [VERB_READ] = "read",
+    [VERB_WRITE] = "write",
+    [VERB_TRY_READ] = "try-read",
+    [VERB_TRY_WRITE] = "try-write",
+    [VERB_TMPFS] = "tmpfs",
+    [VERB_SYMLINK] = "symlink",
+};
+
+/* What a grant is, without its guest path. */
+static int
+describe(char *text, size_t cap, const struct grant *g)
+{
+	if (g->kind == GRANT_BIND)
+		return text_add(text, cap, "\"%.512s\" of the host", g->source);
+	if (g->kind == GRANT_SYMLINK)
+		return text_add(text, cap, "a link to \"%.512s\"", g->source);
+	return text_add(
+	    text, cap, "a tmpfs of %llu bytes", (unsigned long long)g->size);
+}
+
+/*
+ * "X (read of a, /p/a.profile:3; write of b, ...), Y (...)" of all at one path.
+ * Ends in " and N more" when cap is used up: for that the buffer is longer.
+ */
+static void
+name_claimants(
+    char *text, size_t cap, const struct policy *po, const struct spot *s)
+{
+	const struct origin *o;
+	size_t i, k, more = 0;
+	int full = 0;
+
+	for (i = 0; i < s->n; i++) {
+		full = full ||
+		       text_add(text, cap, "%s", i == 0 ? "" : ", ") == -1 ||
+		       describe(text, cap, &s->g[i]) == -1;
+		for (k = 0; k < s->g[i].norigins; k++) {
+			o = &s->g[i].origins[k];
+			full = full || text_add(text, cap, "%s%s of %s, %s:%u",
+					   k == 0 ? " (" : "; ", verbs[o->verb],
+					   po->profiles[o->profile].name,
+					   po->profiles[o->profile].file,
+					   o->line) == -1;
+			more += (size_t)full;
+		}
+		full = full || text_add(text, cap, ")") == -1;
+	}
+	if (more > 0)
+		text_add(text, cap + MORE_LEN, " and %zu more", more);
+}
+
+/* The first claimant of all. */
+static const struct origin *
+first_origin(const struct spot *s)
+{
+	const struct origin *first = &s->g[0].origins[0], *o;
+	size_t i;
+
+	for (i = 1; i < s->n; i++) {
+		o = &s->g[i].origins[0];
+		if (o->profile < first->profile ||
+		    (o->profile == first->profile && o->line < first->line))
+			first = o;
+	}
+	return first;
+}
+
+/* 1 if some claimant is there only because it is a default. */
+static int
+from_default(const struct policy *po, const struct spot *s)
+{
+	size_t i, k;
+
+	for (i = 0; i < s->n; i++)
+		for (k = 0; k < s->g[i].norigins; k++)
+			if (po->profiles[s->g[i].origins[k].profile].flags ==
+			    PROFILE_DEFAULT)
+				return 1;
+	return 0;
+}
+
+static int
+refuse_spot(
+    struct policy *po, const struct spot *s, const char *fix, const char *what)
+{
+	const struct origin *o = first_origin(s);
+	struct place at = {
+	    po, po->profiles[o->profile].name, po->profiles[o->profile].file};
+
+	return place_refuse(&at, o->line, fix, "%s", what);
+}
+
+/* Different things at one guest path. */
+static int
+refuse_conflict(struct policy *po, const struct spot *s)
+{
+	char text[TEXT_MAX_LEN] = "";
+
+	text_add(text, sizeof(text) - MORE_LEN,
+	    "\"%s\" is claimed by profiles that disagree: ", s->g->guest);
+	name_claimants(text, sizeof(text) - MORE_LEN, po, s);
+	return refuse_spot(po, s,
+	    from_default(po, s)
+		? "use --no-defaults and name with -p what is needed"
+		: "leave out one of the profiles, or choose another path "
+		  "inside",
+	    text);
+}
+
+/* A grant that would hide a part of the one above it. */
+static int
+refuse_nesting(
+    struct policy *po, const struct spot *above, const struct spot *s)
+{
+	char text[TEXT_MAX_LEN] = "";
+
+	text_add(text, sizeof(text) / 2,
+	    "\"%.512s\" lies inside \"%.512s\" and would hide "
+	    "what is there: ",
+	    s->g->guest, above->g->guest);
+	name_claimants(text, sizeof(text) / 2, po, s);
+	text_add(text, sizeof(text), "; inside ");
+	name_claimants(text, sizeof(text) - MORE_LEN, po, above);
+	return refuse_spot(po, s,
+	    above->g->kind == GRANT_BIND
+		? "grant there the very path of the host that is there "
+		  "already, or choose another path inside"
+		: "choose another path inside",
+	    text);
+}
+
+static struct spot
+spot_at(const struct policy *po, size_t i)
+{
+	struct spot s = {&po->grants[i], 1};
+
+	while (i + s.n < po->ngrants &&
+	       strcmp(po->grants[i + s.n].guest, s.g->guest) == 0)
+		s.n++;
+	return s;
+}
+
+int
+judge_grants(struct policy *po)
+{
+	struct spot open[PATH_MAX_LEN / 2 + 1]; /* one in another */
+	struct spot s;
+	size_t i, depth = 0;
+	int bad = 0;
+
+	for (i = 0; i < po->ngrants; i += s.n) {
+		s = spot_at(po, i);
+		while (depth > 0 &&
+		       !path_covers(open[depth - 1].g->guest, s.g->guest))
+			depth--;
+		if (s.n > 1)
+			bad |= refuse_conflict(po, &s);
+		/* beside a conflict nobody knows what lies above */
+		else if (depth > 0 && open[depth - 1].n == 1 &&
+			 check_nesting(open[depth - 1].g, s.g) == -1)
+			bad |= refuse_nesting(po, &open[depth - 1], &s);
+		open[depth++] = s;
+	}
+	return bad;
+}

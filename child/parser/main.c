@@ -1,0 +1,135 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "ipc/channel.h"
+#include "ipc/limits.h"
+#include "ipc/log.h"
+#include "ipc/policy.h"
+#include "ipc/request.h"
+#include "layers.h"
+#include "place.h"
+#include "resolve.h"
+#include "sandbox.h"
+#include "select.h"
+
+/*
+ * carrel-parse: reads what strangers may have written and sends the one
+ * policy that follows from it. The parent is at the other end of descriptor
+ * 3 and believes nothing of it. This program says nothing on standard error:
+ * a reason is a refusal in the policy, and an exit code of 125 before the end
+ * of the policy is the parent's to tell.
+ */
+
+#define PARENT 3
+
+/* The socket is there, and nothing else but it and 0-2. 0 or -1. */
+static int
+begin(void)
+{
+	int type;
+	socklen_t len = sizeof(type);
+
+	/* a parent that is gone already shows as a closed socket */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		return -1;
+	if (getsockopt(PARENT, SOL_SOCKET, SO_TYPE, &type, &len) == -1 ||
+	    type != SOCK_SEQPACKET ||
+	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
+	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
+		return -1;
+	return (int)syscall(SYS_close_range, PARENT + 1U, ~0U, 0U);
+}
+
+static int
+receive(int64_t deadline, struct request *q)
+{
+	struct receiver r;
+	int n;
+
+	if (receiver_init(&r, PARENT, deadline, record_request) == -1)
+		return -1;
+	n = request_receive(&r, q);
+	receiver_free(&r);
+	return n;
+}
+
+/* Everything between the request and the policy. -1: refused, or no memory. */
+static int
+answer(const struct request *q, const struct layers *ls, struct policy *po)
+{
+	struct config c;
+	struct selection sel;
+	int n;
+
+	if (config_read(ls, po, &c) == -1)
+		return -1;
+	n = selection_load(q, &c, ls, po, &sel);
+	if (n == 0) {
+		n = resolve(q, &sel, po);
+		selection_free(&sel);
+	}
+	config_free(&c);
+	return n;
+}
+
+/* What is sent can be received: the parent's own check says so. */
+static int
+prove(struct policy *po)
+{
+	struct place nowhere = {po, "", ""};
+	char why[TEXT_MAX_LEN];
+
+	policy_sort(po);
+	if (policy_check(po, why, sizeof(why)) == 0)
+		return 0;
+	place_refuse(&nowhere, 0, "report this as a bug", "internal: %s", why);
+	return policy_check(po, why, sizeof(why));
+}
+
+static int
+send_policy(int64_t deadline, const struct policy *po)
+{
+	struct sender s;
+	int n;
+
+	if (sender_init(&s, PARENT, deadline) == -1)
+		return -1;
+	n = policy_send(&s, po);
+	sender_free(&s);
+	return n;
+}
+
+int
+main(void)
+{
+	int64_t deadline = channel_deadline(PARSER_SECONDS);
+	struct request q;
+	struct layers ls;
+	struct policy po;
+	struct place nowhere = {&po, "", ""};
+	int n;
+
+	memset(&po, 0, sizeof(po));
+	if (begin() == -1 || receive(deadline, &q) == -1)
+		return EXIT_CARREL;
+	layers_open(&ls, &q);
+	n = sandbox_enter(
+	    &ls, (q.flags & REQUEST_WITHOUT_LANDLOCK) != 0, &nowhere);
+	if (n == 0)
+		n = answer(&q, &ls, &po);
+	if (n == -1 && po.nrefusals == 0)
+		return EXIT_CARREL;
+	if (prove(&po) == -1 || send_policy(deadline, &po) == -1)
+		return EXIT_CARREL;
+	policy_free(&po);
+	layers_close(&ls);
+	request_free(&q);
+	return 0;
+}

@@ -1,0 +1,33 @@
+#ifndef CARREL_SCREEN_EXPLAIN_H
+#define CARREL_SCREEN_EXPLAIN_H
+
+struct cell;
+struct grant;
+struct host;
+struct out;
+struct plan;
+struct policy;
+struct scene;
+
+/* What explain draws from: nothing else is asked. */
+struct view {
+	const struct scene *scene;
+	const struct plan *plan; /* NULL: refused before there was one */
+	const struct host *host;
+};
+
+/* The life of carrel-screen for `explain`: returns its exit code. */
+int explain_run(int fd);
+
+/* The same view gives the same bytes. */
+void explain_draw(struct out *, const struct view *);
+
+/* The blocks PROFILES and FILESYSTEM. */
+void explain_profiles(struct out *, const struct policy *);
+void explain_fs(struct out *, const struct view *);
+
+/* "read @sys:12, write proj:4" */
+void explain_origins(
+    struct cell *, const struct policy *, const struct grant *);
+
+#endif

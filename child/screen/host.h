@@ -1,0 +1,44 @@
+#ifndef CARREL_SCREEN_HOST_H
+#define CARREL_SCREEN_HOST_H
+
+#include <stddef.h>
+
+struct caller;
+struct policy;
+struct survey;
+
+/*
+ * What a reader of a plan wants to know of this host: which credentials
+ * there are, which grants reach them, and which directories hold sockets.
+ */
+
+#define HOST_CREDENTIALS 0x01 /* the grant covers credentials */
+#define HOST_SOCKETS	 0x02 /* the grant's directory holds a socket */
+
+struct host_credential {
+	char *path; /* of the host */
+	int exists; /* as far as the caller can see */
+	int inside; /* 1: a grant covers it, 2: one covers a part of it */
+};
+
+struct host {
+	struct host_credential *credentials; /* in the table's order */
+	size_t ncredentials;
+	unsigned char *marks; /* HOST_*, one for each grant */
+};
+
+/*
+ * The table of known credentials, with paths for this caller: nothing is
+ * looked at. 0 and a host to be freed, or -1 with errno.
+ */
+int host_init(struct host *, const struct caller *, const struct policy *);
+void host_free(struct host *);
+
+/* Looks, as the user: notes what exists, and directories with sockets. */
+void host_look(struct host *, const struct policy *, const struct survey *);
+
+/* Judges: what the grants of the policy cover. Pure. */
+void host_judge(struct host *, const struct caller *, const struct policy *,
+    const struct survey *);
+
+#endif

@@ -1,0 +1,39 @@
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/log.h"
+#include "doctor.h"
+#include "explain.h"
+
+#define CHANNEL_FD 3
+
+/*
+ * carrel-screen: talks to a person. It is executed without privilege and
+ * with an empty environment, and makes sure that it stays so.
+ */
+static void
+enter(void)
+{
+	struct rlimit core = {0, 0};
+
+	if (getuid() != geteuid() || getgid() != getegid())
+		fatal("carrel-screen must not be set-user-id");
+	if (setrlimit(RLIMIT_CORE, &core) == -1 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		fatal("carrel-screen cannot give up what it could gain");
+}
+
+int
+main(int argc, char *argv[])
+{
+	enter();
+	if (argc == 2 && strcmp(argv[1], "explain") == 0)
+		return explain_run(CHANNEL_FD);
+	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
+		return doctor_run(argv[2], argv[3]);
+	fatal("carrel-screen is started by carrel");
+}

@@ -1,0 +1,55 @@
+#ifndef CARREL_SCREEN_OUT_H
+#define CARREL_SCREEN_OUT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Text for a person, rendered into memory. Whatever comes from a file, a
+ * path or a variable is handed over raw and becomes one line of harmless
+ * UTF-8 here, before its columns are counted: nothing else writes.
+ * Memory that cannot be had is fatal.
+ */
+
+/* A piece of a line, escaped while it grows. Start with all zero. */
+struct cell {
+	char *s; /* NULL while it is empty */
+	size_t len, cap;
+};
+
+void cell_add(struct cell *, const char *raw);
+void cell_addf(struct cell *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* In double quotes if a reader could not tell where it ends. */
+void cell_quote(struct cell *, const char *raw);
+void cell_size(struct cell *, unsigned long long bytes); /* "64 MiB" */
+void cell_free(struct cell *);
+
+struct out {
+	FILE *f; /* open_memstream(3) */
+	char *text;
+	size_t len;
+	unsigned width; /* columns; 0: lines are never broken */
+	unsigned col;	/* where the cursor is */
+	int colour;
+};
+
+void out_open(struct out *, unsigned width, int colour);
+/* The text is complete in text, len; to be freed with out_free(). */
+void out_close(struct out *);
+void out_free(struct out *);
+
+/* A heading, and what stands behind it (or ""). */
+void out_block(struct out *, const char *title, const char *raw);
+/*
+ * A row: tag, left, and at the right who asked for it and a mark such as
+ * "<- covers credentials" (or ""). The cells are empty afterwards.
+ */
+void out_row(struct out *, const char *tag, struct cell *left,
+    struct cell *right, const char *mark);
+/* One more line below a row, or a sentence; the cell is empty afterwards. */
+void out_note(struct out *, struct cell *);
+/* A whole line that begins with a word of two or three letters. */
+void out_verdict(struct out *, const char *word, struct cell *, int good);
+
+#endif

@@ -1,0 +1,81 @@
+#include <errno.h>
+#include <string.h>
+
+#include "ipc/channel.h"
+#include "ipc/limits.h"
+#include "receive.h"
+
+void
+scene_free(struct scene *sc)
+{
+	screen_request_free(&sc->request);
+	caller_free(&sc->caller);
+	policy_free(&sc->policy);
+	survey_free(&sc->survey);
+}
+
+/* One record; rows counts the survey's. */
+static int
+take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
+{
+	switch (type) {
+	case RECORD_SCREEN:
+		return screen_get(c, &sc->request);
+	case RECORD_CALLER:
+		return caller_get(c, &sc->caller);
+	case RECORD_SURVEY:
+		if (*rows >= sc->survey.n)
+			return -1;
+		return survey_get(c, &sc->survey.rows[(*rows)++]);
+	case RECORD_SCREEN_END:
+		/* all rows, or none for a policy that was refused early */
+		if (*rows != sc->survey.n &&
+		    (*rows != 0 || sc->policy.nrefusals == 0))
+			return -1;
+		return rcur_end(c);
+	case RECORD_POLICY_END:
+		if (policy_get(type, c, &sc->policy) == -1)
+			return -1;
+		return survey_init(&sc->survey, sc->policy.ngrants);
+	default:
+		return policy_get(type, c, &sc->policy);
+	}
+}
+
+int
+receive_scene(int fd, struct scene *out)
+{
+	struct scene sc;
+	struct receiver r;
+	struct rcur c;
+	unsigned type;
+	size_t rows = 0;
+	int n;
+
+	memset(&sc, 0, sizeof(sc));
+	if (receiver_init(
+		&r, fd, channel_deadline(PARSER_SECONDS), record_screen) == -1)
+		return -1;
+	while ((n = receiver_next(&r, &type, &c)) == 1) {
+		if (take(&sc, type, &c, &rows) == -1) {
+			errno = EBADMSG;
+			n = -1;
+			break;
+		}
+		if (type == RECORD_SCREEN_END) {
+			n = receiver_finish(&r);
+			break;
+		}
+	}
+	if (n == 0 && !record_done(&r.state)) {
+		errno = EPIPE;
+		n = -1;
+	}
+	receiver_free(&r);
+	if (n == -1) {
+		scene_free(&sc);
+		return -1;
+	}
+	*out = sc;
+	return 0;
+}

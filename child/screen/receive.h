@@ -1,0 +1,24 @@
+#ifndef CARREL_SCREEN_RECEIVE_H
+#define CARREL_SCREEN_RECEIVE_H
+
+#include "ipc/caller.h"
+#include "ipc/policy.h"
+#include "ipc/screen.h"
+#include "ipc/survey.h"
+
+/* What the parent found out and a screen draws. */
+struct scene {
+	struct screen_request request;
+	struct caller caller;
+	struct policy policy;
+	struct survey survey; /* a row for each grant */
+};
+
+/*
+ * The whole stream record_screen from the socket: 0 and a scene to be freed,
+ * or -1 with errno. The policy is not yet judged.
+ */
+int receive_scene(int fd, struct scene *);
+void scene_free(struct scene *);
+
+#endif

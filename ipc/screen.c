@@ -1,0 +1,124 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "caller.h"
+#include "channel.h"
+#include "limits.h"
+#include "policy.h"
+#include "screen.h"
+#include "survey.h"
+
+void
+screen_request_free(struct screen_request *q)
+{
+	size_t i;
+
+	for (i = 0; i < q->nwords; i++)
+		free(q->words[i]);
+	free(q->words);
+	memset(q, 0, sizeof(*q));
+}
+
+/* 1 if not all of the command fits. */
+static int
+is_cut(const struct screen_request *q)
+{
+	size_t i;
+
+	if (q->nwords > SCREEN_WORDS)
+		return 1;
+	for (i = 0; i < q->nwords; i++)
+		if (strlen(q->words[i]) > SCREEN_WORD_LEN)
+			return 1;
+	return 0;
+}
+
+void
+screen_put(struct wbuf *w, const struct screen_request *q)
+{
+	char word[SCREEN_WORD_LEN + 1];
+	uint32_t flags = q->flags;
+	size_t i, n = q->nwords;
+
+	if (is_cut(q))
+		flags |= SCREEN_CUT;
+	if (n > SCREEN_WORDS)
+		n = SCREEN_WORDS;
+	wbuf_u16(w, SCREEN_VERSION);
+	wbuf_u32(w, flags);
+	wbuf_u16(w, q->width);
+	wbuf_u8(w, q->mode);
+	wbuf_u16(w, q->landlock);
+	wbuf_u16(w, (uint16_t)n);
+	for (i = 0; i < n; i++) {
+		word[SCREEN_WORD_LEN] = '\0';
+		strncpy(word, q->words[i], SCREEN_WORD_LEN);
+		wbuf_str(w, word);
+	}
+}
+
+int
+screen_get(struct rcur *c, struct screen_request *out)
+{
+	struct screen_request q;
+	size_t i, n;
+
+	memset(&q, 0, sizeof(q));
+	if (rcur_u16(c) != SCREEN_VERSION)
+		return -1;
+	q.flags = rcur_u32(c);
+	q.width = rcur_u16(c);
+	q.mode = rcur_u8(c);
+	q.landlock = rcur_u16(c);
+	n = rcur_u16(c);
+	if (c->bad || n > SCREEN_WORDS ||
+	    (q.flags & ~(uint32_t)SCREEN_FLAGS) != 0 || q.mode < SCREEN_USER ||
+	    q.mode > SCREEN_MODE_LAST)
+		return -1;
+	q.words = calloc(n + 1, sizeof(*q.words));
+	if (q.words == NULL)
+		return -1;
+	for (i = 0; i < n; i++) {
+		q.words[i] = strdup(rcur_str(c, SCREEN_WORD_LEN));
+		if (q.words[i] == NULL)
+			break;
+		q.nwords++;
+	}
+	if (i < n || rcur_end(c) == -1) {
+		screen_request_free(&q);
+		return -1;
+	}
+	*out = q;
+	return 0;
+}
+
+int
+screen_send(struct sender *s, const struct screen_request *q,
+    const struct caller *caller, const struct policy *po,
+    const struct survey *su)
+{
+	size_t i;
+
+	if (su->n != po->ngrants && su->n != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	screen_put(sender_begin(s, RECORD_SCREEN), q);
+	if (sender_end(s) == -1)
+		return -1;
+	caller_put(sender_begin(s, RECORD_CALLER), caller);
+	if (sender_end(s) == -1)
+		return -1;
+	if (policy_send(s, po) == -1)
+		return -1;
+	for (i = 0; i < su->n; i++) {
+		survey_put(sender_begin(s, RECORD_SURVEY), &su->rows[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
+	sender_begin(s, RECORD_SCREEN_END);
+	if (sender_end(s) == -1)
+		return -1;
+	return sender_flush(s);
+}

@@ -1,0 +1,374 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/caller.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
+#include "ipc/survey.h"
+#include "plan.h"
+#include "plan_parts.h"
+
+/* Room for one more item: arrays grow when their length is a power of two. */
+static void *
+grow(void *p, size_t n, size_t size)
+{
+	if (n != 0 && (n & (n - 1)) != 0)
+		return p;
+	return realloc(p, (n == 0 ? 1 : n * 2) * size);
+}
+
+/* A step of this shape, with copies of these strings, at the end. */
+static int
+append(struct step **list, size_t *n, const struct step *shape,
+    const char *guest, const char *text)
+{
+	struct step *p;
+
+	p = grow(*list, *n, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	*list = p;
+	p = &p[(*n)++];
+	*p = *shape;
+	p->guest = strdup(guest);
+	p->text = strdup(text);
+	return p->guest == NULL || p->text == NULL ? -1 : 0;
+}
+
+static void
+steps_free(struct step *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(list[i].guest);
+		free(list[i].text);
+	}
+	free(list);
+}
+
+int
+plan_own(struct draft *d, const struct step *shape, const char *guest,
+    const char *text)
+{
+	return append(&d->own, &d->nown, shape, guest, text);
+}
+
+const struct survey_row *
+plan_row(const struct draft *d, size_t i)
+{
+	static const struct survey_row none = {.err = EINVAL, .fd = -1};
+
+	return i < d->sv->n ? &d->sv->rows[i] : &none;
+}
+
+static int
+step_cmp(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+	int n;
+
+	n = path_cmp(x->guest, y->guest);
+	return n != 0 ? n : x->kind - y->kind;
+}
+
+/* The merge of the grants and of carrel's own into plan->steps. */
+struct merge {
+	struct draft *d;
+	size_t *stack; /* the steps above the next one, outermost first */
+	size_t depth;
+};
+
+/* The deepest step that is strictly above a path; pops what is not. */
+static const struct step *
+merge_above(struct merge *m, const char *guest)
+{
+	const struct step *s;
+
+	while (m->depth > 0) {
+		s = &m->d->pl->steps[m->stack[m->depth - 1]];
+		if (path_covers(s->guest, guest))
+			return s;
+		m->depth--;
+	}
+	return NULL;
+}
+
+static int
+merge_push(struct merge *m, const struct step *shape, const char *guest,
+    const char *text)
+{
+	struct plan *pl = m->d->pl;
+
+	/* a step a component at the most, and "/" */
+	if (m->depth > PATH_MAX_LEN / 2 + 1) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (append(&pl->steps, &pl->nsteps, shape, guest, text) == -1)
+		return -1;
+	m->stack[m->depth++] = pl->nsteps - 1;
+	return 0;
+}
+
+static int
+is_ours(const struct step *s)
+{
+	return s == NULL || s->kind == STEP_TMPFS || s->kind == STEP_DIR;
+}
+
+/*
+ * The directories that are missing on the way to a mount point: only ever in
+ * a tmpfs of carrel's. Inside a bind nothing is created.
+ */
+static int
+merge_dirs(struct merge *m, const struct step *above, const char *guest)
+{
+	struct step dir = {.kind = STEP_DIR, .mode = 0755, .grant = -1};
+	char path[PATH_MAX_LEN + 1];
+	size_t n;
+
+	n = above == NULL || above->guest[1] == '\0' ? 0 : strlen(above->guest);
+	for (n++; guest[n] != '\0'; n++) {
+		if (guest[n] != '/')
+			continue;
+		memcpy(path, guest, n);
+		path[n] = '\0';
+		if (merge_push(m, &dir, path, "") == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+merge_add(struct merge *m, const struct step *shape, const char *guest,
+    const char *text)
+{
+	const struct step *above = merge_above(m, guest);
+
+	/* a policy that was refused may claim a path twice: it is shown */
+	if (above != NULL && strcmp(above->guest, guest) == 0)
+		return 0;
+	if (is_ours(above) && merge_dirs(m, above, guest) == -1)
+		return -1;
+	return merge_push(m, shape, guest, text);
+}
+
+/*
+ * A grant goes before what carrel would put there: at the same path, above
+ * it, or below a file or link of carrel's.
+ */
+static int
+merge_own(struct merge *m, const struct step *s, const char *next)
+{
+	if (s->kind != STEP_PIN && s->kind != STEP_MASK &&
+	    !is_ours(merge_above(m, s->guest)))
+		return 0;
+	if (next != NULL && strcmp(next, s->guest) == 0)
+		return 0;
+	if ((s->kind == STEP_FILE || s->kind == STEP_SYMLINK) && next != NULL &&
+	    path_covers(s->guest, next))
+		return 0;
+	return merge_add(m, s, s->guest, s->text);
+}
+
+static int
+merge_grant(struct merge *m, size_t i)
+{
+	const struct grant *g = &m->d->po->grants[i];
+	const struct survey_row *r = plan_row(m->d, i);
+	struct step s = {.grant = (int)i};
+	const char *text = "";
+
+	if (m->d->fate[i] == FATE_LINK || g->kind == GRANT_SYMLINK) {
+		s.kind = STEP_SYMLINK;
+		text = g->kind == GRANT_SYMLINK ? g->source : r->real;
+	} else if (g->kind == GRANT_TMPFS) {
+		s.kind = STEP_TMPFS;
+		s.flags = STEP_NODEV;
+		s.size = g->size;
+		s.mode = strcmp(g->guest, "/tmp") == 0 ||
+				 strcmp(g->guest, "/var/tmp") == 0
+			     ? 01777
+			     : 0755;
+	} else {
+		s.kind = STEP_BIND;
+		s.flags = STEP_NODEV;
+		if (!(g->flags & GRANT_WRITE))
+			s.flags |= STEP_RDONLY;
+		if (r->type == SURVEY_DIR)
+			s.flags |= STEP_ISDIR;
+	}
+	return merge_add(m, &s, g->guest, text);
+}
+
+/* Both lists are in the order of path_cmp(), and so is what comes out. */
+static int
+merge(struct draft *d)
+{
+	struct merge m = {.d = d};
+	const char *next;
+	size_t i = 0, k = 0;
+	int r = 0;
+
+	m.stack = calloc(PATH_MAX_LEN / 2 + 2, sizeof(*m.stack));
+	if (m.stack == NULL)
+		return -1;
+	qsort(d->own, d->nown, sizeof(*d->own), step_cmp);
+	while (r == 0) {
+		while (i < d->po->ngrants && d->fate[i] == FATE_NONE)
+			i++;
+		next = i < d->po->ngrants ? d->po->grants[i].guest : NULL;
+		if (k < d->nown &&
+		    (next == NULL || path_cmp(d->own[k].guest, next) <= 0))
+			r = merge_own(&m, &d->own[k++], next);
+		else if (next != NULL)
+			r = merge_grant(&m, i++);
+		else
+			break;
+	}
+	free(m.stack);
+	return r;
+}
+
+const struct step *
+plan_at(const struct plan *pl, const char *path)
+{
+	char at[PATH_MAX_LEN + 1], *slash;
+	size_t lo, hi, mid;
+	int n;
+
+	if (strlen(path) > PATH_MAX_LEN || path[0] != '/')
+		return NULL;
+	strcpy(at, path);
+	for (;;) {
+		for (lo = 0, hi = pl->nsteps; lo < hi;) {
+			mid = lo + (hi - lo) / 2;
+			n = path_cmp(pl->steps[mid].guest, at);
+			if (n == 0)
+				return &pl->steps[mid];
+			if (n < 0)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		slash = strrchr(at, '/');
+		if (slash == at && at[1] == '\0')
+			return NULL;
+		slash[slash == at] = '\0';
+	}
+}
+
+int
+plan_granted(const struct plan *pl, const char *path)
+{
+	const struct step *s = plan_at(pl, path);
+
+	return s != NULL && s->kind != STEP_DIR && s->guest[1] != '\0';
+}
+
+int
+plan_writable(const struct plan *pl, const char *path)
+{
+	const struct step *s = plan_at(pl, path);
+
+	if (s != NULL && s->kind == STEP_SYMLINK)
+		s = plan_at(pl, s->text);
+	return s != NULL && !(s->flags & STEP_RDONLY) &&
+	       (s->kind == STEP_BIND || s->kind == STEP_TMPFS ||
+		   s->kind == STEP_PIN);
+}
+
+static int
+plan_draw(struct draft *d)
+{
+	if (plan_presence(d) == -1 || plan_diverted(d) == -1 ||
+	    plan_shape(d) == -1)
+		return -1;
+	if (plan_base(d) == -1 || plan_pins(d) == -1 || plan_homes(d) == -1 ||
+	    plan_etc(d) == -1)
+		return -1;
+	if (merge(d) == -1 || plan_sizes(d) == -1)
+		return -1;
+	return plan_environ(d) == -1 || plan_start(d) == -1 ? -1 : 0;
+}
+
+int
+plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
+    struct plan *pl)
+{
+	struct draft d = {.po = po, .sv = sv, .ca = ca, .pl = pl};
+	int r = -1;
+
+	memset(pl, 0, sizeof(*pl));
+	d.fate = calloc(po->ngrants + 1, sizeof(*d.fate));
+	d.refused = calloc(po->ngrants + 1, sizeof(*d.refused));
+	d.above = calloc(po->ngrants + 1, sizeof(*d.above));
+	pl->absent = calloc(po->ngrants + 1, sizeof(*pl->absent));
+	if (d.fate != NULL && d.refused != NULL && d.above != NULL &&
+	    pl->absent != NULL)
+		r = plan_draw(&d);
+	steps_free(d.own, d.nown);
+	free(d.fate);
+	free(d.refused);
+	free(d.above);
+	if (r == -1) {
+		plan_free(pl);
+		errno = ENOMEM;
+		return -1;
+	}
+	if (po->nrefusals == 0)
+		return 0;
+	policy_sort(po);
+	errno = EPERM;
+	return -1;
+}
+
+int
+plan_setenv(struct plan *pl, const char *name, const char *value)
+{
+	size_t i;
+	char *p;
+
+	for (i = 0; i < pl->nenv; i++)
+		if (strcmp(pl->env[i].name, name) == 0)
+			break;
+	if (i == pl->nenv) {
+		errno = ENOENT;
+		return -1;
+	}
+	if ((p = strdup(value)) == NULL)
+		return -1;
+	free(pl->env[i].value);
+	pl->env[i].value = p;
+	return 0;
+}
+
+static void
+strings_free(char **list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+void
+plan_free(struct plan *pl)
+{
+	size_t i;
+
+	steps_free(pl->steps, pl->nsteps);
+	for (i = 0; i < pl->nenv; i++) {
+		free(pl->env[i].name);
+		free(pl->env[i].value);
+	}
+	free(pl->env);
+	strings_free(pl->path, pl->npath);
+	strings_free(pl->cwd, pl->ncwd);
+	free(pl->absent);
+	free(pl->none_mounted);
+	memset(pl, 0, sizeof(*pl));
+}

@@ -1,0 +1,186 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/caller.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
+#include "ipc/survey.h"
+#include "plan_parts.h"
+
+#define DEVICE(name)                                                           \
+	{                                                                      \
+		name, name, STEP_DEVICE, 0, 0, 0                               \
+	}
+#define LINK(name, to)                                                         \
+	{                                                                      \
+		name, to, STEP_SYMLINK, 0, 0, 0                                \
+	}
+#define MASK(name)                                                             \
+	{                                                                      \
+		"/proc/" name, "", STEP_MASK,                                  \
+		    STEP_RDONLY | STEP_NODEV | STEP_NOEXEC, 0, 0               \
+	}
+
+/*
+ * What is in every sandbox. The root is a small tmpfs, made read-only when
+ * everything stands; /dev is a directory of it, so it is read-only with it,
+ * while each node is a mount of its own from the host's /dev (mknod(2) is
+ * not allowed in a user namespace). /proc/sys is bound onto itself like any
+ * pin, and read-only as that mount.
+ */
+static const struct {
+	const char *guest, *text;
+	uint8_t kind, flags;
+	uint16_t mode;
+	uint64_t size;
+} base[] = {
+    {"/", "", STEP_TMPFS, STEP_RDONLY | STEP_NODEV, 0755, PLAN_ROOT_SIZE},
+    DEVICE("/dev/null"),
+    DEVICE("/dev/zero"),
+    DEVICE("/dev/full"),
+    DEVICE("/dev/random"),
+    DEVICE("/dev/urandom"),
+    DEVICE("/dev/tty"),
+    LINK("/dev/fd", "/proc/self/fd"),
+    LINK("/dev/stdin", "/proc/self/fd/0"),
+    LINK("/dev/stdout", "/proc/self/fd/1"),
+    LINK("/dev/stderr", "/proc/self/fd/2"),
+    LINK("/dev/ptmx", "pts/ptmx"),
+    {"/dev/pts", "", STEP_DEVPTS, STEP_NOEXEC, 0, 0},
+    {"/dev/shm", "", STEP_TMPFS, STEP_NODEV, 01777, PLAN_SHM_SIZE},
+    {"/proc", "", STEP_PROC, STEP_NODEV | STEP_NOEXEC, 0, 0},
+    MASK("kcore"),
+    MASK("keys"),
+    MASK("key-users"),
+    MASK("sysrq-trigger"),
+    MASK("config.gz"),
+    MASK("timer_list"),
+    MASK("sched_debug"),
+    MASK("cmdline"),
+    MASK("modules"),
+    MASK("kallsyms"),
+    MASK("diskstats"),
+    MASK("partitions"),
+    MASK("interrupts"),
+    MASK("iomem"),
+    MASK("ioports"),
+    MASK("swaps"),
+    {"/proc/sys", "", STEP_PIN,
+	STEP_RDONLY | STEP_ISDIR | STEP_NODEV | STEP_NOEXEC, 0, 0},
+    {"/tmp", "", STEP_TMPFS, STEP_NODEV, 01777, TMPFS_SIZE},
+};
+
+int
+plan_base(struct draft *d)
+{
+	struct step s = {.grant = -1};
+	size_t i;
+
+	for (i = 0; i < sizeof(base) / sizeof(base[0]); i++) {
+		s.kind = base[i].kind;
+		s.flags = base[i].flags;
+		s.mode = base[i].mode;
+		s.size = base[i].size;
+		if (plan_own(d, &s, base[i].guest, base[i].text) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Pins for the directories strictly between a bind and a path in it. */
+static int
+pins_between(struct draft *d, const char *top, const char *guest)
+{
+	struct step pin = {
+	    .kind = STEP_PIN, .flags = STEP_ISDIR | STEP_NODEV, .grant = -1};
+	char path[PATH_MAX_LEN + 1];
+	size_t n;
+
+	for (n = strlen(top) + 1; guest[n] != '\0'; n++) {
+		if (guest[n] != '/')
+			continue;
+		memcpy(path, guest, n);
+		path[n] = '\0';
+		/* siblings share them: the same one again is for the merge */
+		if (d->nown > 0 && strcmp(d->own[d->nown - 1].guest, path) == 0)
+			continue;
+		if (plan_own(d, &pin, path, "") == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * A mount point cannot be renamed, but what is above it can, and a new tree
+ * be put in its place on the host. So for a read mount every directory above
+ * it that lies in a write mount is made a mount point too, up to a mount
+ * that is itself read-only and cares for itself.
+ */
+int
+plan_pins(struct draft *d)
+{
+	const struct grant *g = d->po->grants;
+	const char *guest;
+	size_t i;
+	int up;
+
+	for (i = 0; i < d->po->ngrants; i++) {
+		if (d->fate[i] != FATE_STEP || !plan_binds(&g[i]) ||
+		    plan_writes(&g[i]))
+			continue;
+		guest = g[i].guest;
+		for (up = d->above[i]; up != -1 && plan_writes(&g[up]);
+		     up = d->above[up]) {
+			if (pins_between(d, g[up].guest, guest) == -1)
+				return -1;
+			guest = g[up].guest;
+		}
+	}
+	return 0;
+}
+
+/* A symlink for each grant below one spelling, at the other one. */
+static int
+homes(struct draft *d, const char *from, const char *to)
+{
+	const struct grant *g = d->po->grants;
+	struct step link = {.kind = STEP_SYMLINK, .grant = -1};
+	char path[2 * PATH_MAX_LEN + 1];
+	const char *below;
+	size_t i;
+
+	for (i = 0; i < d->po->ngrants; i++) {
+		below = path_below(from, g[i].guest);
+		if (d->fate[i] == FATE_NONE || below == NULL)
+			continue;
+		/* what is in a bind is reached through the bind's link */
+		if (d->above[i] != -1 && plan_binds(&g[d->above[i]]))
+			continue;
+		strcpy(path, to);
+		strcat(path, below);
+		if (!path_clean(path) || path_reserved(path))
+			continue;
+		if (plan_own(d, &link, path, g[i].guest) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * A home that is reached through a symlink has two spellings, and profiles,
+ * HOME and the target may each use the other one. Whatever is inside under
+ * one is a symlink under the other, where nothing else is: the merge lets
+ * every grant go before.
+ */
+int
+plan_homes(struct draft *d)
+{
+	const char *home = d->ca->home, *real = d->ca->home_real;
+
+	/* one inside the other could only lead in circles */
+	if (strcmp(home, "/") == 0 || strcmp(real, "/") == 0 ||
+	    path_covers(home, real) || path_covers(real, home))
+		return 0;
+	return homes(d, real, home) == -1 || homes(d, home, real) == -1 ? -1
+									: 0;
+}

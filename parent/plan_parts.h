@@ -1,0 +1,95 @@
+#ifndef CARREL_PLAN_PARTS_H
+#define CARREL_PLAN_PARTS_H
+
+/* What the files of the plan share; nobody else includes this. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/policy.h"
+#include "plan.h"
+
+struct caller;
+struct survey;
+struct survey_row;
+
+#define PLAN_ROOT_SIZE (16ULL << 20) /* the tmpfs at "/" */
+#define PLAN_SHM_SIZE  (64ULL << 20) /* at /dev/shm */
+
+/* What becomes of a grant. */
+enum fate {
+	FATE_NONE = 0, /* no step: absent, refused, or there without one */
+	FATE_STEP,     /* its own kind of step */
+	FATE_LINK      /* a symlink to where the same thing already is */
+};
+
+/* A plan in the making. */
+struct draft {
+	struct policy *po;
+	const struct survey *sv;
+	const struct caller *ca;
+	struct plan *pl;
+	uint8_t *fate;	  /* per grant: enum fate */
+	uint8_t *refused; /* per grant: 1 if a refusal names it */
+	int *above;	  /* per grant: the deepest one above it that has a step
+			     of its own; -1: none */
+	struct step *own; /* carrel's own and the pins, before the merge */
+	size_t nown;
+};
+
+/* The row of grant i; one that says EINVAL if the survey has none. */
+const struct survey_row *plan_row(const struct draft *, size_t i);
+
+/*
+ * Appends to draft->own a step of this shape, with copies of these strings
+ * in the place of its own. 0 or -1.
+ */
+int plan_own(struct draft *, const struct step *shape, const char *guest,
+    const char *text);
+
+/* The deepest step at or above this path; NULL only without any step. */
+const struct step *plan_at(const struct plan *, const char *path);
+/* Whether the path is granted, and not just a directory on the way. */
+int plan_granted(const struct plan *, const char *path);
+/* Whether the payload may write there; through one level of symlinks. */
+int plan_writable(const struct plan *, const char *path);
+
+static inline int
+plan_binds(const struct grant *g)
+{
+	return g->kind == GRANT_BIND;
+}
+
+static inline int
+plan_writes(const struct grant *g)
+{
+	return g->kind == GRANT_BIND && (g->flags & GRANT_WRITE);
+}
+
+/* plan_judge.c: each 0, or -1 with errno ENOMEM; refusals are added. */
+int plan_presence(struct draft *); /* fills fate and plan->absent */
+int plan_sizes(struct draft *);	   /* S39, of the finished steps */
+/* "read of NAME (FILE:LINE), ..." for every claim of a grant. */
+void plan_claims(
+    const struct draft *, const struct grant *, char *buf, size_t len);
+const char *plan_verb(const struct grant *); /* of a bind, as it joined */
+int plan_refuse(struct draft *, size_t grant, const char *fix, const char *fmt,
+    ...) __attribute__((format(printf, 4, 5)));
+
+/* plan_shape.c: likewise. */
+int plan_diverted(struct draft *); /* S36 */
+int plan_shape(struct draft *);	   /* corrects fate, fills above */
+
+/* plan_own.c: what is carrel's in every sandbox. 0 or -1. */
+int plan_base(struct draft *);
+int plan_pins(struct draft *);	/* S33b */
+int plan_homes(struct draft *); /* the other spelling of the home */
+
+/* plan_etc.c: the generated files of /etc. 0 or -1. */
+int plan_etc(struct draft *);
+
+/* plan_env.c, of the finished steps. 0 or -1. */
+int plan_environ(struct draft *);
+int plan_start(struct draft *); /* plan->cwd, plan->none_mounted */
+
+#endif

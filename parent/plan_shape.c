@@ -1,0 +1,237 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/caller.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
+#include "ipc/survey.h"
+#include "plan_parts.h"
+
+/* The deepest present grant at or above a path; -1: none. */
+static int
+grant_at(const struct draft *d, const char *path)
+{
+	const struct grant *g = policy_find(d->po, path);
+
+	while (g == NULL || d->fate[g - d->po->grants] == FATE_NONE) {
+		g = policy_above(d->po, g != NULL ? g->guest : path);
+		if (g == NULL)
+			return -1;
+	}
+	return (int)(g - d->po->grants);
+}
+
+/* Whether the host's path is inside under its own name, for reading only. */
+static int
+visible(const struct draft *d, const char *real)
+{
+	const struct grant *g;
+	int i = grant_at(d, real);
+
+	if (i == -1)
+		return 0;
+	g = &d->po->grants[i];
+	return plan_binds(g) && !plan_writes(g) &&
+	       strcmp(g->guest, g->source) == 0 &&
+	       strcmp(plan_row(d, (size_t)i)->real, g->source) == 0;
+}
+
+/* Whether the source is itself a symlink; its own path is then a link. */
+static int
+is_link(const struct grant *g, const struct survey_row *r)
+{
+	size_t k;
+
+	for (k = 0; k < r->nlinks; k++)
+		if (strcmp(r->links[k], g->source) == 0)
+			return 1;
+	return 0;
+}
+
+static int
+nothing_below(const struct draft *d, size_t i)
+{
+	const struct grant *g = d->po->grants;
+	size_t k;
+
+	for (k = i + 1; k < d->po->ngrants; k++) {
+		if (!path_covers(g[i].guest, g[k].guest))
+			break;
+		if (d->fate[k] != FATE_NONE)
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * A grant inside a bind is the same subpath of the same source, or so it
+ * was when both were names. Nothing can be mounted on a symlink in the bind:
+ * that is harmless if the link leads, inside as outside, to something that
+ * is there anyway.
+ */
+static int
+shape_nested(struct draft *d, size_t i, size_t above)
+{
+	const struct grant *g = &d->po->grants[i], *a = &d->po->grants[above];
+	const struct survey_row *r = plan_row(d, i), *ar = plan_row(d, above);
+	const char *below, *want;
+
+	below = path_below(ar->real, r->real);
+	want = path_below(a->guest, g->guest);
+	if (below != NULL && want != NULL && strcmp(below, want) == 0)
+		return 0;
+	if (!plan_writes(g) && visible(d, r->real)) {
+		d->fate[i] = FATE_NONE;
+		return 0;
+	}
+	if (d->refused[i])
+		return 0;
+	return plan_refuse(d, i, "grant the place it leads to by its own path",
+	    "%s = %s: a symlink inside %s, which is granted too, leads to %s: "
+	    "nothing can be mounted there",
+	    plan_verb(g), g->source, a->source, r->real);
+}
+
+static int
+shape_absent(struct draft *d, size_t i, size_t above)
+{
+	const struct grant *g = &d->po->grants[i];
+
+	if (!d->pl->absent[i] || plan_writes(g) ||
+	    !plan_writes(&d->po->grants[above]))
+		return 0;
+	return plan_refuse(d, i, "create it first",
+	    "try-read = %s: is absent, and the sandbox could create it: it "
+	    "lies in %s, which may be written",
+	    g->source, d->po->grants[above].source);
+}
+
+int
+plan_shape(struct draft *d)
+{
+	const struct grant *g = d->po->grants;
+	size_t i;
+	int up = -1, r = 0;
+
+	for (i = 0; i < d->po->ngrants && r == 0; i++) {
+		while (up != -1 && !path_covers(g[up].guest, g[i].guest))
+			up = d->above[up];
+		d->above[i] = up;
+		if (d->fate[i] == FATE_NONE) {
+			if (up != -1)
+				r = shape_absent(d, i, (size_t)up);
+			continue;
+		}
+		if (plan_binds(&g[i]) && up != -1 && plan_binds(&g[up]))
+			r = shape_nested(d, i, (size_t)up);
+		else if (plan_binds(&g[i]) && !plan_writes(&g[i]) &&
+			 is_link(&g[i], plan_row(d, i)) &&
+			 visible(d, plan_row(d, i)->real) &&
+			 nothing_below(d, i))
+			d->fate[i] = FATE_LINK;
+		if (d->fate[i] == FATE_STEP)
+			up = (int)i;
+	}
+	return r;
+}
+
+/* A path that the policy grants for writing, and the grant. */
+struct written {
+	const char *path;
+	size_t grant;
+};
+
+static int
+written_cmp(const void *a, const void *b)
+{
+	const struct written *x = a, *y = b;
+	int n;
+
+	n = path_cmp(x->path, y->path);
+	if (n != 0)
+		return n;
+	return x->grant < y->grant ? -1 : x->grant > y->grant;
+}
+
+static const struct written *
+written_find(const struct written *w, size_t n, const char *link)
+{
+	char at[PATH_MAX_LEN + 1], *slash;
+	size_t lo, hi, mid;
+
+	strcpy(at, link);
+	for (;;) {
+		for (lo = 0, hi = n; lo < hi;) {
+			mid = lo + (hi - lo) / 2;
+			if (path_cmp(w[mid].path, at) < 0)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		if (lo < n && strcmp(w[lo].path, at) == 0)
+			return &w[lo];
+		if ((slash = strrchr(at, '/')) == NULL || slash == at)
+			return NULL;
+		*slash = '\0';
+	}
+}
+
+/*
+ * The link at a write grant's own path counts too: whoever could write its
+ * parent in an earlier run may have put it there. But a home that is a link
+ * is so by the host's own account database.
+ */
+static int
+diverted(struct draft *d, size_t i, const struct written *w, size_t n)
+{
+	const struct survey_row *r = plan_row(d, i);
+	const struct grant *g = &d->po->grants[i];
+	const struct written *by;
+	char who[TEXT_MAX_LEN / 4], fix[PATH_MAX_LEN + 64];
+	size_t k;
+
+	for (k = 0; k < r->nlinks; k++) {
+		by = written_find(w, n, r->links[k]);
+		if (by == NULL || (strcmp(r->links[k], d->ca->home) == 0 &&
+				      strcmp(by->path, d->ca->home) == 0))
+			continue;
+		plan_claims(d, &d->po->grants[by->grant], who, sizeof(who));
+		snprintf(fix, sizeof(fix),
+		    "remove the symlink, or grant %s by that name", r->real);
+		return plan_refuse(d, i, fix,
+		    "%s = %s: the symlink %s leads it to %s, and an earlier "
+		    "run may have made it: %s is granted for writing (%s)",
+		    plan_verb(g), g->source, r->links[k], r->real, by->path,
+		    who);
+	}
+	return 0;
+}
+
+int
+plan_diverted(struct draft *d)
+{
+	const struct grant *g = d->po->grants;
+	struct written *w;
+	size_t i, n = 0;
+	int r = 0;
+
+	w = calloc(d->po->ngrants + 1, 2 * sizeof(*w));
+	if (w == NULL)
+		return -1;
+	for (i = 0; i < d->po->ngrants; i++) {
+		if (!plan_writes(&g[i]) || !path_clean(g[i].source))
+			continue;
+		w[n++] = (struct written){g[i].source, i};
+		if (plan_row(d, i)->type != SURVEY_NONE)
+			w[n++] = (struct written){plan_row(d, i)->real, i};
+	}
+	qsort(w, n, sizeof(*w), written_cmp);
+	for (i = 0; i < d->po->ngrants && r == 0; i++)
+		if (n > 0 && plan_binds(&g[i]) && g[i].norigins > 0 &&
+		    plan_row(d, i)->type != SURVEY_NONE)
+			r = diverted(d, i, w, n);
+	free(w);
+	return r;
+}

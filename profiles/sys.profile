@@ -1,0 +1,55 @@
+# The programs of the host, and what they need to start. No credentials: no
+# private keys, no password database, no configuration of a person's tools.
+# carrel itself makes /etc/passwd, group, hosts, hostname and resolv.conf.
+
+[profile]
+description = the host's programs and libraries, readable
+abuse = It can run every program of the host and read which software and versions are installed, to look for a known weakness.
+packs = yes
+
+[fs]
+read = /usr
+
+# Directories on some hosts, links into /usr on others.
+try-read = /bin
+try-read = /sbin
+try-read = /lib
+try-read = /lib32
+try-read = /lib64
+try-read = /libx32
+
+# The dynamic loader, the linker, and the links that choose a program.
+try-read = /etc/ld.so.cache
+try-read = /etc/ld.so.conf
+try-read = /etc/ld.so.conf.d
+try-read = /etc/alternatives
+
+# Certificates that are public, never /etc/ssl/private or /etc/pki/tls/private.
+try-read = /etc/ssl/certs
+try-read = /etc/ssl/openssl.cnf
+try-read = /etc/ca-certificates
+try-read = /etc/pki/ca-trust
+try-read = /etc/pki/tls/certs
+try-read = /etc/crypto-policies
+
+# Names, numbers and the time.
+try-read = /etc/nsswitch.conf
+try-read = /etc/services
+try-read = /etc/protocols
+try-read = /etc/localtime
+try-read = /etc/timezone
+try-read = /etc/os-release
+try-read = /etc/mime.types
+
+# Shells, terminals and editors.
+try-read = /etc/terminfo
+try-read = /etc/profile
+try-read = /etc/bash.bashrc
+try-read = /etc/inputrc
+try-read = /etc/vim
+
+# A Java machine does not start without these.
+try-read = /etc/java-11-openjdk
+try-read = /etc/java-17-openjdk
+try-read = /etc/java-21-openjdk
+try-read = /etc/java-25-openjdk

@@ -1,0 +1,260 @@
+#include <sys/socket.h>
+
+#include <check.h>
+
+#include "ipc/limits.h"
+#include "regress/unit/scene.h"
+
+/* Characters that take no or two columns are counted so. */
+START_TEST(test_columns)
+{
+	struct cell left = {0}, right = {0};
+	struct out o;
+	const char *p;
+
+	out_open(&o, 80, 0);
+	cell_add(&left, "/\xe6\xbc\xa2\xe5\xad\x97/e\xcc\x81");
+	cell_add(&right, "X");
+	out_row(&o, "ro", &left, &right, "");
+	cell_add(&left, "/1234/e");
+	cell_add(&right, "X");
+	out_row(&o, "ro", &left, &right, "");
+	out_close(&o);
+	p = strchr(o.text, '\n');
+	ck_assert_ptr_nonnull(p);
+	/* two wide ones: 6 bytes, 4 columns; an accent: 2 bytes, none */
+	ck_assert_int_eq(strchr(o.text, 'X') - o.text,
+	    strrchr(p + 1, 'X') - (p + 1) + 2 + 2);
+	out_free(&o);
+}
+END_TEST
+
+static unsigned char
+mark_of(const char *source)
+{
+	struct scene sc;
+	struct host h;
+	unsigned char mark;
+
+	scene_make(&sc);
+	add_profile(&sc, "@sys", "/sys.profile");
+	add_grant(&sc, GRANT_BIND, 0, "/x", source, VERB_READ);
+	survey_make(&sc);
+	ck_assert_int_eq(host_init(&h, &sc.caller, &sc.policy), 0);
+	host_judge(&h, &sc.caller, &sc.policy, &sc.survey);
+	mark = h.marks[0];
+	host_free(&h);
+	scene_free(&sc);
+	return mark;
+}
+
+START_TEST(test_credentials)
+{
+	static const char *const yes[] = {"/home/ada", "/home",
+	    "/home/ada/.ssh", "/home/ada/.ssh/config", "/run/user", "/run",
+	    "/run/user/1000", "/run/user/1000/bus", "/home/ada/.gnupg"};
+	static const char *const no[] = {"/home/ada/proj", "/usr", "/home/ad",
+	    "/home/ada/.sshx", "/home/adam", "/run/users"};
+	size_t i;
+
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		ck_assert_msg(
+		    mark_of(yes[i]) == HOST_CREDENTIALS, "%s", yes[i]);
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		ck_assert_msg(mark_of(no[i]) == 0, "%s", no[i]);
+}
+END_TEST
+
+/* A directory that holds one marks only if it exists; links are seen. */
+START_TEST(test_credentials_inside)
+{
+	struct scene sc;
+	struct host h;
+	size_t i, gh = 0;
+
+	scene_make(&sc);
+	add_profile(&sc, "@sys", "/sys.profile");
+	add_grant(&sc, GRANT_BIND, 0, "/c", "/home/ada/.config", VERB_READ);
+	add_grant(&sc, GRANT_BIND, 0, "/d", "/srv/link", VERB_READ);
+	add_grant(
+	    &sc, GRANT_BIND, GRANT_TRY, "/e", "/home/ada/.aws", VERB_TRY_READ);
+	survey_make(&sc);
+	set(&sc.survey.rows[1].real, "/home/ada/.ssh/keys");
+	sc.survey.rows[2].type = SURVEY_NONE;
+	ck_assert_int_eq(host_init(&h, &sc.caller, &sc.policy), 0);
+	host_judge(&h, &sc.caller, &sc.policy, &sc.survey);
+	ck_assert_int_eq(h.marks[0], 0);
+	ck_assert_int_eq(h.marks[1], HOST_CREDENTIALS);
+	ck_assert_int_eq(h.marks[2], 0);
+	for (i = 0; i < h.ncredentials; i++) {
+		if (strcmp(h.credentials[i].path, "/home/ada/.config/gh") == 0)
+			gh = i;
+		if (strcmp(h.credentials[i].path, "/home/ada/.ssh") == 0)
+			ck_assert_int_eq(h.credentials[i].inside, 2);
+		if (strcmp(h.credentials[i].path, "/home/ada/.aws") == 0)
+			ck_assert_int_eq(h.credentials[i].inside, 0);
+	}
+	ck_assert_int_eq(h.credentials[gh].inside, 1);
+	h.credentials[gh].exists = 1;
+	host_judge(&h, &sc.caller, &sc.policy, &sc.survey);
+	ck_assert_int_eq(h.marks[0], HOST_CREDENTIALS);
+	host_free(&h);
+	scene_free(&sc);
+}
+END_TEST
+
+START_TEST(test_wire)
+{
+	uint8_t data[RECORD_MAX];
+	struct screen_request q = {0}, got;
+	struct wbuf w;
+	struct rcur c;
+	char *words[SCREEN_WORDS + 1], word[SCREEN_WORD_LEN + 2];
+	size_t i;
+
+	memset(word, 'x', sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	for (i = 0; i <= SCREEN_WORDS; i++)
+		words[i] = word;
+	q.flags = SCREEN_COLOUR | SCREEN_ALLOW_PTRACE;
+	q.width = 99;
+	q.mode = SCREEN_USER;
+	q.landlock = 7;
+	q.words = words;
+	q.nwords = SCREEN_WORDS + 1;
+	wbuf_init(&w, data, sizeof(data));
+	screen_put(&w, &q);
+	ck_assert_int_eq(w.bad, 0);
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), 0);
+	ck_assert_uint_eq(got.flags, q.flags | SCREEN_CUT);
+	ck_assert_uint_eq(got.width, 99);
+	ck_assert_uint_eq(got.landlock, 7);
+	ck_assert_uint_eq(got.nwords, SCREEN_WORDS);
+	ck_assert_uint_eq(strlen(got.words[0]), SCREEN_WORD_LEN);
+	screen_request_free(&got);
+	for (i = 0; i < w.len; i++) { /* every shorter record */
+		rcur_init(&c, data, i);
+		ck_assert_int_eq(screen_get(&c, &got), -1);
+	}
+	rcur_init(&c, data, w.len + 1); /* and a longer one */
+	ck_assert_int_eq(screen_get(&c, &got), -1);
+	data[5] = 0x80; /* a flag outside the mask */
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), -1);
+	data[5] = 0;
+	data[8] = SCREEN_MODE_LAST + 1;
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), -1);
+	data[8] = SCREEN_USER;
+	data[0] = SCREEN_VERSION + 1;
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), -1);
+	data[0] = SCREEN_VERSION;
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), 0);
+	screen_request_free(&got);
+}
+END_TEST
+
+/* A survey that does not belong to the policy is no scene. */
+START_TEST(test_stream)
+{
+	struct scene sc, got;
+
+	ordinary(&sc);
+	ck_assert_int_eq(pass(&sc, &got), 0);
+	ck_assert_uint_eq(got.policy.ngrants, sc.policy.ngrants);
+	ck_assert_str_eq(got.survey.rows[0].real, "/mnt/disk");
+	scene_free(&got);
+
+	sc.survey.n = 0; /* none at all: only for a refused policy */
+	ck_assert_int_eq(pass(&sc, &got), -1);
+	ck_assert_int_eq(errno, EBADMSG);
+	ck_assert_int_eq(
+	    policy_refuse(&sc.policy, "", "", 0, "", "%s", "no"), 0);
+	ck_assert_int_eq(pass(&sc, &got), 0);
+	ck_assert_uint_eq(got.survey.n, sc.policy.ngrants);
+	free(draw(&got, 80, 0)); /* rows without a path can be drawn */
+	scene_free(&got);
+	sc.survey.n = sc.policy.ngrants;
+	scene_free(&sc);
+}
+END_TEST
+
+/* Bytes that are no stream, and a stream that stops early. */
+START_TEST(test_garbage)
+{
+	struct scene sc, got;
+	struct sender s;
+	int fd[2];
+
+	ck_assert_int_eq(channel_pair(fd), 0);
+	ck_assert_int_eq(send(fd[0], "garbage", 7, 0), 7);
+	ck_assert_int_eq(receive_scene(fd[1], &got), -1);
+	ck_assert_int_eq(errno, EBADMSG);
+	close(fd[0]);
+	close(fd[1]);
+
+	ordinary(&sc);
+	ck_assert_int_eq(channel_pair(fd), 0);
+	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
+	screen_put(sender_begin(&s, RECORD_SCREEN), &sc.request);
+	ck_assert_int_eq(sender_end(&s), 0);
+	caller_put(sender_begin(&s, RECORD_CALLER), &sc.caller);
+	ck_assert_int_eq(sender_end(&s), 0);
+	ck_assert_int_eq(policy_send(&s, &sc.policy), 0);
+	sender_free(&s);
+	close(fd[0]);
+	ck_assert_int_eq(receive_scene(fd[1], &got), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	close(fd[1]);
+	scene_free(&sc);
+}
+END_TEST
+
+START_TEST(test_quote)
+{
+	static const struct {
+		const char *raw, *shown;
+	} rows[] = {{"/usr", "/usr"}, {"", "\"\""}, {"a b", "\"a b\""},
+	    {"a\"b", "\"a\\x22b\""}, {"a\\b", "a\\\\b"},
+	    {"a\xc2\xa0z", "\"a\xc2\xa0z\""}, {"\xc3\xa9", "\xc3\xa9"}};
+	struct cell c = {0};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cell_quote(&c, rows[i].raw);
+		ck_assert_str_eq(c.s, rows[i].shown);
+		cell_free(&c);
+	}
+	cell_size(&c, 64 << 20);
+	cell_add(&c, ", ");
+	cell_size(&c, 1025);
+	ck_assert_str_eq(c.s, "64 MiB, 1025 bytes");
+	cell_free(&c);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("screen");
+	TCase *t = tcase_create("screen");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, test_columns);
+	tcase_add_test(t, test_credentials);
+	tcase_add_test(t, test_credentials_inside);
+	tcase_add_test(t, test_wire);
+	tcase_add_test(t, test_stream);
+	tcase_add_test(t, test_garbage);
+	tcase_add_test(t, test_quote);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? 0 : 1;
+}
