@@ -85,8 +85,9 @@ with Place() as p:
     equal(z, [], "B021 no zombie under the caller")
 
     # R066: a kill beside a live run leaves that one alone
-    live = p.start("run", "--", "sh", "-c", "echo %s; sleep 3; echo DONE" %
-                   MARK)
+    # all of its processes are there before it says so
+    live = p.start("run", "--", "sh", "-c",
+                   "sleep 3 & echo %s; wait; echo DONE" % MARK)
     live.stdout.readline()
     mine = set(sandboxed())
     proc = p.start("run", "--", "sleep", "300")
