@@ -96,7 +96,8 @@ do-static:
 	clang-format --dry-run -Werror $(C_FILES)
 	shellcheck .ci/run $(wildcard regress/*.sh)
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
-		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE \
+		--inline-suppr --suppress=missingIncludeSystem \
+		--suppress=ctuuninitvar -D_GNU_SOURCE \
 		-I. $(filter %.c,$(C_FILES))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		all units build-clang/regress/argv0 build-clang/regress/liar \
