@@ -123,9 +123,13 @@ is_ours(const struct step *s)
  * a tmpfs of carrel's. Inside a bind nothing is created.
  */
 static int
-merge_dirs(struct merge *m, const struct step *above, const char *guest)
+merge_dirs(struct merge *m, const struct step *above, const struct step *to,
+    const char *guest)
 {
-	struct step dir = {.kind = STEP_DIR, .mode = 0755, .grant = -1};
+	struct step dir = {.kind = STEP_DIR,
+	    .mode = 0755,
+	    .grant = -1,
+	    .flags = to->flags & STEP_FIXED};
 	char path[PATH_MAX_LEN + 1];
 	size_t n;
 
@@ -150,7 +154,7 @@ merge_add(struct merge *m, const struct step *shape, const char *guest,
 	/* a policy that was refused may claim a path twice: it is shown */
 	if (above != NULL && strcmp(above->guest, guest) == 0)
 		return 0;
-	if (is_ours(above) && merge_dirs(m, above, guest) == -1)
+	if (is_ours(above) && merge_dirs(m, above, shape, guest) == -1)
 		return -1;
 	return merge_push(m, shape, guest, text);
 }
@@ -323,6 +327,23 @@ plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
 	policy_sort(po);
 	errno = EPERM;
 	return -1;
+}
+
+int
+plan_make_fixed(struct plan *pl)
+{
+	struct policy none = {.ngrants = 0};
+	struct draft d = {.po = &none, .pl = pl};
+	int r;
+
+	memset(pl, 0, sizeof(*pl));
+	r = plan_fixed(&d);
+	if (r == 0)
+		r = merge(&d);
+	steps_free(d.own, d.nown);
+	if (r == -1)
+		plan_free(pl);
+	return r;
 }
 
 int

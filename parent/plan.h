@@ -33,6 +33,7 @@ enum step_kind {
 #define STEP_ISDIR  0x02 /* a bind of a directory */
 #define STEP_NODEV  0x04
 #define STEP_NOEXEC 0x08
+#define STEP_FIXED  0x10 /* the same in every sandbox: plan_make_fixed() */
 
 struct step {
 	uint8_t kind, flags;
@@ -72,6 +73,13 @@ struct plan {
 int plan_make(struct policy *, const struct survey *, const struct caller *,
     struct plan *);
 void plan_free(struct plan *);
+
+/*
+ * The steps that no policy changes, the STEP_FIXED ones of every plan: the
+ * root's tmpfs, /proc and /dev. They grant nothing of the host, so they can
+ * be taken before there is a policy. 0, or -1 with errno.
+ */
+int plan_make_fixed(struct plan *);
 
 #define PLAN_RUN_UNKNOWN "(new for each run)" /* CARREL_RUN before a run */
 

@@ -67,24 +67,37 @@ static const struct {
     MASK("swaps"),
     {"/proc/sys", "", STEP_PIN,
 	STEP_RDONLY | STEP_ISDIR | STEP_NODEV | STEP_NOEXEC, 0, 0},
-    {"/tmp", "", STEP_TMPFS, STEP_NODEV, 01777, TMPFS_SIZE},
 };
 
 int
-plan_base(struct draft *d)
+plan_fixed(struct draft *d)
 {
 	struct step s = {.grant = -1};
 	size_t i;
 
 	for (i = 0; i < sizeof(base) / sizeof(base[0]); i++) {
 		s.kind = base[i].kind;
-		s.flags = base[i].flags;
+		s.flags = base[i].flags | STEP_FIXED;
 		s.mode = base[i].mode;
 		s.size = base[i].size;
 		if (plan_own(d, &s, base[i].guest, base[i].text) == -1)
 			return -1;
 	}
 	return 0;
+}
+
+int
+plan_base(struct draft *d)
+{
+	static const struct step tmp = {.kind = STEP_TMPFS,
+	    .flags = STEP_NODEV,
+	    .mode = 01777,
+	    .size = TMPFS_SIZE,
+	    .grant = -1};
+
+	if (plan_fixed(d) == -1)
+		return -1;
+	return plan_own(d, &tmp, "/tmp", "");
 }
 
 /* Pins for the directories strictly between a bind and a path in it. */

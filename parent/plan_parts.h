@@ -81,7 +81,8 @@ int plan_diverted(struct draft *); /* S36 */
 int plan_shape(struct draft *);	   /* corrects fate, fills above */
 
 /* plan_own.c: what is carrel's in every sandbox. 0 or -1. */
-int plan_base(struct draft *);
+int plan_fixed(struct draft *); /* what no grant can replace */
+int plan_base(struct draft *);	/* that, and what one can */
 int plan_pins(struct draft *);	/* S33b */
 int plan_homes(struct draft *); /* the other spelling of the home */
 

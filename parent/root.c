@@ -20,13 +20,15 @@
  * sure of it, whatever the plan says.
  */
 static int
-build_steps(struct build *b)
+build_steps(struct build *b, int fixed)
 {
 	const struct step *s;
 	size_t i;
 
 	for (i = 0; i < b->plan->nsteps; i++) {
 		s = &b->plan->steps[i];
+		if (!fixed && (s->flags & STEP_FIXED) != 0)
+			continue; /* stands since root_begin() */
 		if (b->inside != NULL && !path_covers(b->inside, s->guest))
 			b->inside = NULL;
 		if (b->inside != NULL && s->kind != STEP_BIND &&
@@ -49,64 +51,85 @@ build_steps(struct build *b)
 	return 0;
 }
 
+/* The steps of the plan, with modes that are the plan's, not the caller's. */
 static int
-finish(struct build *b)
+build(struct build *b, int fixed)
 {
-	size_t i;
+	mode_t mask = umask(0);
+	int r;
 
+	root_dir_init(&b->dir, b->root);
+	r = build_steps(b, fixed);
 	root_dir_close(&b->dir);
 	if (b->mask != -1) {
 		close(b->mask);
-		b->mask = -1;
-		if (unlinkat(b->root, ROOT_MASK, 0) == -1)
-			return failure_set(
+		if (r == 0 && unlinkat(b->root, ROOT_MASK, 0) == -1)
+			r = failure_set(
 			    b->fail, CAUSE_OTHER, "remove the mask's name");
 	}
-	for (i = 0; i < b->survey->n; i++)
-		if (b->survey->rows[i].fd != -1) {
-			close(b->survey->rows[i].fd);
-			b->survey->rows[i].fd = -1;
-		}
-	/* this mount alone: what may be written lies below it */
-	if (mountapi_set(b->root, root_attributes(&b->plan->steps[0])) == -1)
-		return failure_set(b->fail, CAUSE_MOUNT, "mount_setattr /");
-	if (fchdir(b->root) == -1)
-		return failure_set(b->fail, CAUSE_OTHER, "enter the new root");
-	if (mountapi_pivot() == -1)
-		return failure_set(b->fail, CAUSE_MOUNT, "pivot_root");
-	if (chdir("/") == -1)
-		return failure_set(b->fail, CAUSE_OTHER, "chdir /");
-	return 0;
+	umask(mask);
+	return r;
 }
 
 int
-root_build(const struct plan *plan, struct survey *survey, struct failure *f)
+root_begin(const struct plan *fixed, struct root *root, struct failure *f)
 {
-	struct build b = {
-	    .plan = plan, .survey = survey, .fail = f, .root = -1, .mask = -1};
-	mode_t mask;
-	int r;
+	struct build b = {.plan = fixed, .fail = f, .root = -1, .mask = -1};
 
-	if (plan->nsteps == 0 || plan->steps[0].kind != STEP_TMPFS ||
-	    strcmp(plan->steps[0].guest, "/") != 0) {
+	root->fd = -1;
+	if (fixed->nsteps == 0 || fixed->steps[0].kind != STEP_TMPFS ||
+	    strcmp(fixed->steps[0].guest, "/") != 0) {
 		errno = EINVAL;
 		return failure_set(f, CAUSE_OTHER, "the plan has no root");
 	}
 	if (mountapi_private() == -1)
 		return failure_set(f, CAUSE_MOUNT, "make mounts private");
-	/* modes of what is made here are the plan's, not the caller's */
-	mask = umask(0);
-	root_dir_init(&b.dir, -1);
-	r = build_steps(&b);
-	if (r == 0)
-		r = finish(&b);
-	root_dir_close(&b.dir);
-	if (b.mask != -1)
-		close(b.mask);
-	if (b.root != -1)
-		close(b.root);
-	umask(mask);
-	return r;
+	if (build(&b, 1) == -1)
+		return -1;
+	root->fd = b.root;
+	return 0;
+}
+
+static int
+enter(struct root *root, const struct step *top, struct failure *f)
+{
+	/* this mount alone: what may be written lies below it */
+	if (mountapi_set(root->fd, root_attributes(top)) == -1)
+		return failure_set(f, CAUSE_MOUNT, "mount_setattr /");
+	if (fchdir(root->fd) == -1)
+		return failure_set(f, CAUSE_OTHER, "enter the new root");
+	if (mountapi_pivot() == -1)
+		return failure_set(f, CAUSE_MOUNT, "pivot_root");
+	if (chdir("/") == -1)
+		return failure_set(f, CAUSE_OTHER, "chdir /");
+	close(root->fd);
+	root->fd = -1;
+	return 0;
+}
+
+int
+root_build(struct root *root, const struct plan *plan, struct survey *survey,
+    struct failure *f)
+{
+	struct build b = {.plan = plan,
+	    .survey = survey,
+	    .fail = f,
+	    .root = root->fd,
+	    .mask = -1};
+	size_t i;
+
+	if (root->fd == -1 || plan->nsteps == 0) {
+		errno = EINVAL;
+		return failure_set(f, CAUSE_OTHER, "no root was begun");
+	}
+	if (build(&b, 0) == -1)
+		return -1;
+	for (i = 0; i < survey->n; i++)
+		if (survey->rows[i].fd != -1) {
+			close(survey->rows[i].fd);
+			survey->rows[i].fd = -1;
+		}
+	return enter(root, &plan->steps[0], f);
 }
 
 /* Opens a directory to start in; not one of procfs. */

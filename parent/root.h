@@ -5,16 +5,27 @@ struct failure;
 struct plan;
 struct survey;
 
+/* The new root, attached over the old one and not yet entered. */
+struct root {
+	int fd;
+};
+
 /*
- * Builds the new root that the plan describes out of the descriptors that
- * the survey holds, and makes it the root of this mount namespace, which
- * must be new, private and its only user. Needs CAP_SYS_ADMIN over it; those
- * that override file modes should be gone (caps_no_dac()). After success
- * nothing of the old root is mounted, no descriptor of the survey is open
- * (each fd is -1) and the working directory is "/"; after a failure the
- * process must end. 0 or -1.
+ * Takes the steps of plan_make_fixed(): what grants nothing, and can be done
+ * while the policy is still on its way. Needs a mount namespace that is new
+ * and used by nobody else, the new pid namespace for /proc, and
+ * CAP_SYS_ADMIN over both. 0 or -1; after a failure the process must end.
  */
-int root_build(const struct plan *, struct survey *, struct failure *);
+int root_begin(const struct plan *fixed, struct root *, struct failure *);
+
+/*
+ * Takes the other steps of a plan, out of the descriptors that the survey
+ * holds (they are closed), and makes the result the root of this mount
+ * namespace. After success nothing of the old root is mounted and the
+ * working directory is "/"; after a failure the process must end. 0 or -1.
+ */
+int root_build(
+    struct root *, const struct plan *, struct survey *, struct failure *);
 
 /*
  * Enters the first of plan->cwd that exists, by descriptor and without

@@ -159,14 +159,33 @@ name_run(struct plan *plan, struct failure *f)
 	return 0;
 }
 
+/* What every sandbox has and no policy changes, while the parser works. */
+static int
+begin(const struct setup *s, struct root *root, struct failure *f)
+{
+	struct plan fixed;
+
+	/* before anything is opened: files are opened as the caller */
+	if (map_ids(s->caller, f) == -1 || caps_no_dac(f) == -1 ||
+	    name_and_loopback(f) == -1)
+		return -1;
+	if (plan_make_fixed(&fixed) == -1)
+		return failure_set(f, CAUSE_OTHER, "make the plan");
+	if (root_begin(&fixed, root, f) == -1)
+		return -1;
+	plan_free(&fixed);
+	return 0;
+}
+
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
-build(const struct setup *s, struct policy *po, struct plan *plan)
+build(const struct setup *s, struct policy *po, struct root *root,
+    struct plan *plan)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
 
-	if (caps_no_dac(&f) == -1 || look_survey(po, &survey, &f) == -1)
+	if (look_survey(po, &survey, &f) == -1)
 		end(s, &f);
 	if (plan_make(po, &survey, s->caller, plan) == -1) {
 		if (po->nrefusals > 0)
@@ -177,7 +196,8 @@ build(const struct setup *s, struct policy *po, struct plan *plan)
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
-	if (name_run(plan, &f) == -1 || root_build(plan, &survey, &f) == -1)
+	if (name_run(plan, &f) == -1 ||
+	    root_build(root, plan, &survey, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
 }
@@ -212,6 +232,7 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	struct failure f = {.step = CAUSE_OTHER};
 	struct policy policy;
 	struct plan plan;
+	struct root root;
 
 	close(s->outside);
 	/* set once more when the last credential has changed */
@@ -221,10 +242,10 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	}
 	if (s->options->status_fd > 2)
 		close(s->options->status_fd);
-	if (map_ids(s->caller, &f) == -1 || name_and_loopback(&f) == -1)
+	if (begin(s, &root, &f) == -1)
 		end(s, &f);
 	receive_policy(s, &policy);
-	build(s, &policy, &plan);
+	build(s, &policy, &root, &plan);
 	policy_free(&policy);
 	if (give_up(s, &plan, &f) == -1)
 		end(s, &f);

@@ -27,12 +27,17 @@ static const char *const verbs[] = {
 static int
 describe(char *text, size_t cap, const struct grant *g)
 {
+	int unit;
+
 	if (g->kind == GRANT_BIND)
 		return text_add(text, cap, "\"%.512s\" of the host", g->source);
 	if (g->kind == GRANT_SYMLINK)
 		return text_add(text, cap, "a link to \"%.512s\"", g->source);
-	return text_add(
-	    text, cap, "a tmpfs of %llu bytes", (unsigned long long)g->size);
+	for (unit = 3; unit > 0; unit--)
+		if (g->size % (1ULL << (10 * unit)) == 0)
+			break;
+	return text_add(text, cap, "a tmpfs of %llu%.1s",
+	    (unsigned long long)(g->size >> (10 * unit)), &"\0KMG"[unit]);
 }
 
 /*

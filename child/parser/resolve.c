@@ -170,15 +170,16 @@ int
 resolve(const struct request *q, const struct selection *sel, struct policy *po)
 {
 	struct claims cs;
-	int bad;
+	int wrong_home, bad;
 
 	if (add_profiles(po, sel) == -1)
 		return -1;
-	bad = judge_target(po, q, sel);
-	bad |= claims_gather(q, sel, po, &cs);
+	wrong_home = judge_target(po, q, sel);
+	bad = claims_gather(q, sel, po, &cs);
 	bad |= add_grants(po, &cs);
 	claims_free(&cs);
-	bad |= judge_grants(po);
+	/* a home that comes by the wrong way collides with what is right */
+	bad |= wrong_home != 0 ? -1 : judge_grants(po);
 	policy_sort(po);
 	return bad;
 }

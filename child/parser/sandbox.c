@@ -14,18 +14,6 @@
 #include "place.h"
 #include "sandbox.h"
 
-/*
- * A sanitizer's run time needs a shadow of the whole address space, and
- * system calls of its own to tell what it found. Such a build has neither
- * the memory limit nor the filter and speaks on descriptor 2; it is for
- * tests and is never installed.
- */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 #define MEMORY_MAX (256UL << 20)
 #define FILES_MAX  16 /* descriptors: the socket, the layers, one file */
 
@@ -89,7 +77,7 @@ set_limits(void)
 	    limit(RLIMIT_NOFILE, FILES_MAX) == -1 ||
 	    limit(RLIMIT_CPU, PARSER_SECONDS) == -1)
 		return -1;
-	return SANITIZED ? 0 : limit(RLIMIT_AS, MEMORY_MAX);
+	return limit(RLIMIT_AS, MEMORY_MAX);
 }
 
 static int
@@ -152,17 +140,17 @@ sandbox_enter(
 {
 	int fd;
 
-	for (fd = 0; fd <= 2 && !SANITIZED; fd++)
+	for (fd = 0; fd <= 2 && !SANDBOX_SANITIZED; fd++)
 		close(fd); /* one that was closed already is as good */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(
 		    at, "use Linux 3.5 or later", "PR_SET_NO_NEW_PRIVS");
-	if (set_limits() == -1)
+	if (!SANDBOX_SANITIZED && set_limits() == -1)
 		return refuse(
 		    at, "raise the limits of the calling shell", "setrlimit");
 	if (!without_landlock && enter_landlock(ls) == -1)
 		return refuse(at, landlock_fix(), "Landlock");
-	if (!SANITIZED && enter_filter() == -1)
+	if (!SANDBOX_SANITIZED && enter_filter() == -1)
 		return refuse(at,
 		    "use a kernel with CONFIG_SECCOMP_FILTER=y and a "
 		    "container that permits seccomp(2)",

@@ -157,19 +157,12 @@ START_TEST(no_dac_is_like_the_user)
 }
 END_TEST
 
-START_TEST(privileged_says_so)
+/* What a caller has of his own, root's or a namespace's, is no gain. */
+START_TEST(own_capabilities_are_no_privilege)
 {
-	unsigned long long all;
-	struct failure f;
-
-	ck_assert_int_eq(caps_privileged(), getuid() == 0);
+	ck_assert_int_eq(caps_privileged(), 0);
 	enter_namespace();
-	ck_assert_int_eq(caps_privileged(), 1);
-	all = status("CapPrm:", 16);
-	set_caps(0, all, 0); /* it could raise them again */
-	ck_assert_int_eq(caps_privileged(), 1);
-	set_caps(all, all, 0);
-	ck_assert_msg(caps_drop(&f) == 0, "%s", f.what);
+	ck_assert_uint_ne(status("CapPrm:", 16), 0);
 	ck_assert_int_eq(caps_privileged(), 0);
 }
 END_TEST
@@ -217,7 +210,7 @@ main(void)
 	tcase_add_test(c, drop_leaves_nothing);
 	tcase_add_test(c, drop_fails_closed);
 	tcase_add_test(c, no_dac_is_like_the_user);
-	tcase_add_test(c, privileged_says_so);
+	tcase_add_test(c, own_capabilities_are_no_privilege);
 	tcase_add_test(c, another_id_is_privilege);
 	tcase_add_test(c, saved_id_is_privilege);
 	tcase_add_test(c, plain_user_has_none);

@@ -190,7 +190,7 @@ START_TEST(base)
 	ck_assert_int_eq(step("/")->mode, 0755);
 	ck_assert_int_eq(kind("/dev"), STEP_DIR);
 	ck_assert_int_eq(kind("/dev/null"), STEP_DEVICE);
-	ck_assert_int_eq(step("/dev/null")->flags, 0);
+	ck_assert_int_eq(step("/dev/null")->flags, STEP_FIXED);
 	ck_assert_str_eq(text("/dev/tty"), "/dev/tty");
 	ck_assert_int_eq(kind("/dev/pts"), STEP_DEVPTS);
 	ck_assert_str_eq(text("/dev/ptmx"), "pts/ptmx");

@@ -216,7 +216,8 @@ inside(uid_t uid, gid_t gid, void (*look)(void))
 {
 	struct failure f = {0};
 	struct survey sv;
-	struct plan pl;
+	struct plan pl, fixed;
+	struct root root;
 	struct rlimit lim = {t.files, t.files};
 
 	map_ids(uid, gid);
@@ -225,6 +226,13 @@ inside(uid_t uid, gid_t gid, void (*look)(void))
 		forget_calls();
 	if (t.files != 0)
 		WANT(setrlimit(RLIMIT_NOFILE, &lim) == 0);
+	WANT(plan_make_fixed(&fixed) == 0);
+	if (root_begin(&fixed, &root, &f) == -1) {
+		fprintf(
+		    stderr, "root_begin: %s: %s\n", f.what, strerror(f.err));
+		_exit(1);
+	}
+	plan_free(&fixed);
 	if (look_survey(&t.po, &sv, &f) == -1) {
 		fprintf(stderr, "look_survey: %s\n", f.what);
 		_exit(1);
@@ -236,7 +244,7 @@ inside(uid_t uid, gid_t gid, void (*look)(void))
 	}
 	if (t.between != NULL)
 		t.between();
-	if (root_build(&pl, &sv, &f) == -1) {
+	if (root_build(&root, &pl, &sv, &f) == -1) {
 		if (t.expect != NULL && strstr(f.what, t.expect) != NULL)
 			_exit(0);
 		fprintf(
