@@ -87,7 +87,7 @@ do-prove: export MAKE := $(MAKE)
 do-prove: export BUILD := $(BUILD)
 do-prove: export PREFIX := $(PREFIX)
 do-prove: all $(HELPERS)
-	@regress/stage.sh sh -c \
+	+@regress/stage.sh sh -c \
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
 
 # What can be said without running anything.
