@@ -76,11 +76,15 @@ $(BUILD)/regress/floor: $(call obj,$(LAUNCH),regress/bench/floor.c)
 helpers: $(HELPERS) $(BUILD)/regress/floor
 units: $(UNIT)
 	@test -n '$(UNIT)' || { echo 'no unit tests' >&2; exit 1; }
-do-unit: units
+PARSE = $(BUILD)/libexec/carrel/carrel-parse
+do-unit: export BUILD := $(BUILD)
+do-unit: export CARREL_PARSE = $(PARSE)
+do-unit: $(PARSE) units
 	@for t in $(UNIT); do $$t || exit 1; done
-do-asan:
+# the sanitizers' own calls are not on the parser's list: it stays as it is
+do-asan: $(PARSE)
 	@$(MAKE) --no-print-directory BUILD=build-asan \
-		SANITIZE=address,undefined $(JOBS) do-unit
+		SANITIZE=address,undefined PARSE=$(PARSE) $(JOBS) do-unit
 
 # End to end, as an unprivileged user, over an installed copy.
 do-prove: export MAKE := $(MAKE)
