@@ -30,6 +30,11 @@ check-run: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t'
+# what the tests compare with, written anew: look at the difference
+golden: export CARREL_T_GOLDEN = write
+golden: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='run/golden.t run/messages.t'
 # what takes minutes: more rounds of the races
 check-long: export CARREL_T_RACE ?= 5000
 check-long: deps

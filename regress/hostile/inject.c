@@ -4,7 +4,8 @@
  *
  * Follows COMMAND (a carrel) and what it forks, each process up to the exec
  * of the payload. trace: writes "PROCESS CALL NAME COUNT" lines. fail: the
- * WHEN-th system call CALL of one process is not made, and fails with ERROR.
+ * WHEN-th system call CALL (a number or a name) of one process is not made, and
+ * fails with ERROR.
  * Processes are numbered as they are made: carrel 0, the parser 1, the set-up
  * 2, the payload 3. Ends as COMMAND does; a signal is 128+N.
  */
@@ -243,6 +244,15 @@ follow(struct state *s, char **argv)
 	return code;
 }
 
+/* A number, or a name. */
+static int
+call_number(const char *s)
+{
+	if (*s >= '0' && *s <= '9')
+		return atoi(s);
+	return seccomp_syscall_resolve_name(s);
+}
+
 static void
 print(const struct state *s, const char *file)
 {
@@ -282,7 +292,7 @@ main(int argc, char **argv)
 	}
 	if (argc > 6 && strcmp(argv[1], "fail") == 0) {
 		s.process = atoi(argv[2]);
-		s.call = atoi(argv[3]);
+		s.call = call_number(argv[3]);
 		s.when = atol(argv[4]);
 		s.error = atoi(argv[5]);
 		return follow(&s, argv + 6);
