@@ -37,8 +37,10 @@ golden: deps
 		TESTS='run/golden.t run/messages.t'
 # what takes minutes: more rounds of the races
 check-long: export CARREL_T_RACE ?= 5000
+check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
-	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/race.t'
+	@$(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='hostile/race.t hostile/storm.t'
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.
@@ -63,13 +65,15 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober race report inject)
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined inject liar prober race \
+	report without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/report: regress/hostile/report.c
 $(BUILD)/regress/inject: regress/hostile/inject.c
+$(BUILD)/regress/without: regress/hostile/without.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(HELPERS): $(BUILD)/gen/config.h

@@ -10,6 +10,11 @@
  * bytes of its standard output and error. A command that does not end is
  * killed and has the code 999.
  *
+ *	race storm ROUNDS SECONDS COMMAND [ARG...]
+ *
+ * The same, but COMMAND or one of its children gets a signal within its first
+ * 20 ms (V035).
+ *
  *	race show PATH...
  *
  * Inside: the head of each file or the names in each directory, and every
@@ -128,8 +133,36 @@ drain(int out, int error, char *text, size_t *nout, size_t *nerr)
 	return open == 0;
 }
 
+/* Sends a signal to pid or one of its children, once. */
 static void
-run(char **argv, struct result *r)
+strike(pid_t pid)
+{
+	static const int signals[] = {SIGALRM, SIGTERM, SIGINT, SIGHUP, SIGCHLD,
+	    SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT, SIGWINCH, SIGCONT};
+	char path[64], line[256] = "";
+	long victims[4] = {pid};
+	int n = 1, fd;
+	char *p, *end;
+
+	nap(random() % 4 != 0 ? 4000 : 20000); /* most while it starts */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd != -1) {
+		if (read(fd, line, sizeof(line) - 1) > 0)
+			for (p = line; n < 4; p = end) {
+				victims[n] = strtol(p, &end, 10);
+				if (end == p)
+					break;
+				n++;
+			}
+		close(fd);
+	}
+	kill((pid_t)victims[random() % n],
+	    signals[random() % (long)(sizeof(signals) / sizeof(signals[0]))]);
+}
+
+static void
+run(char **argv, int storm, struct result *r)
 {
 	int out[2], error[2], status;
 	pid_t pid;
@@ -147,6 +180,8 @@ run(char **argv, struct result *r)
 	}
 	close(out[1]);
 	close(error[1]);
+	if (storm)
+		strike(pid);
 	r->code = 0;
 	if (!drain(out[0], error[0], r->text, &r->out, &r->err)) {
 		r->code = HANG_CODE;
@@ -184,32 +219,41 @@ add(struct result *all, size_t *n, const struct result *r)
 }
 
 static int
-loop(char **argv)
+print(const struct result *all, size_t n)
 {
-	static struct result all[RESULTS];
-	static char text[2 * TEXT];
-	struct result r = {.text = text};
-	long rounds = atol(argv[0]), i;
-	double end = now() + atof(argv[1]);
-	size_t n = 0, k;
-	pid_t pid;
-	int status;
+	size_t k;
 
-	pid = racer(atol(argv[2]), atol(argv[3]), argv[4], argv[5]);
-	for (i = 0; i < rounds && now() < end; i++) {
-		run(argv + 6, &r);
-		add(all, &n, &r);
-		if (waitpid(pid, &status, WNOHANG) != 0)
-			errx(2, "the racer has ended");
-	}
-	kill(pid, SIGTERM);
-	waitpid(pid, &status, 0);
 	for (k = 0; k < n; k++) {
 		printf("%ld %d %zu %zu\n", all[k].count, all[k].code,
 		    all[k].out, all[k].err);
 		fwrite(all[k].text, 1, all[k].out + all[k].err, stdout);
 	}
 	return fflush(stdout) == EOF ? 2 : 0;
+}
+
+/* argv: ROUNDS SECONDS; other: what goes on beside it, or -1 for a storm. */
+static int
+rounds(char **argv, char **command, pid_t other)
+{
+	static struct result all[RESULTS];
+	static char text[2 * TEXT];
+	struct result r = {.text = text};
+	long many = atol(argv[0]), i;
+	double end = now() + atof(argv[1]);
+	size_t n = 0;
+	int status;
+
+	for (i = 0; i < many && now() < end; i++) {
+		run(command, other == -1, &r);
+		add(all, &n, &r);
+		if (other != -1 && waitpid(other, &status, WNOHANG) != 0)
+			errx(2, "the racer has ended");
+	}
+	if (other != -1) {
+		kill(other, SIGTERM);
+		waitpid(other, &status, 0);
+	}
+	return print(all, n);
 }
 
 static int
@@ -269,9 +313,16 @@ int
 main(int argc, char **argv)
 {
 	if (argc > 8 && strcmp(argv[1], "loop") == 0)
-		return loop(argv + 2);
+		return rounds(argv + 2, argv + 8,
+		    racer(atol(argv[4]), atol(argv[5]), argv[6], argv[7]));
+	if (argc > 4 && strcmp(argv[1], "storm") == 0) {
+		srandom((unsigned)time(NULL));
+		prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+		return rounds(argv + 2, argv + 4, -1);
+	}
 	if (argc > 1 && strcmp(argv[1], "show") == 0)
 		return show_all(argv + 2);
 	errx(2, "usage: race loop ROUNDS SECONDS GOOD BAD A B COMMAND [ARG...] "
+		"| race storm ROUNDS SECONDS COMMAND [ARG...] "
 		"| race show PATH...");
 }
