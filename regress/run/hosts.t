@@ -88,6 +88,41 @@ with Place() as p:
         ok(r.code != 0 and call.split("_")[0] in r.out.lower(),
            "R074 V027 doctor says no without %s" % call, r)
 
+    # B038: a program that wants a shell where none is granted
+    ok("system(3): 127\n" in plain.out, "B038 no shell: 127", plain)
+    r = p.do("run", "-p", "h", "--", "/opt/h/report")
+    ok("system(3): 3\n" in r.out, "B038 @sys has one", r)
+
+    # R012: carrel's own files never land in a directory of the host
+    for f in ("passwd", "hosts", "other"):
+        p.write(p.top + "/etc/" + f, "the host's\n")
+    before = tree(p.top + "/etc")
+    p.fs("etc", "write = %s/etc -> /etc" % p.top,
+         "read = %s -> /opt/h" % HELPERS)
+    r = p.do("run", "--no-defaults", "-p", "etc", "--", "/opt/h/race", "show",
+             "/etc", "/etc/passwd")
+    ok(r.code == 0 and "/etc: . .. hosts other passwd\n" in r.out and
+       "/etc/passwd: the host's\n" in r.out,
+       "R012 a write grant of /etc has what the host's has", r)
+    equal(tree(p.top + "/etc"), before, "R012 and nothing of carrel's")
+    p.fs("etc", "write = %s/etc/passwd -> /etc/passwd" % p.top,
+         "read = %s -> /opt/h" % HELPERS)
+    r = p.do("run", "--no-defaults", "-p", "etc", "--", "/opt/h/race", "show",
+             "/etc", "/etc/passwd")
+    ok(r.code == 0 and "/etc/passwd: the host's\n" in r.out and
+       "resolv.conf" in r.out, "R012 control: one file, and carrel's others",
+       r)
+    equal(tree(p.top + "/etc"), before, "R012 and the host's is as before")
+    p.unprofile("etc")
+
+    # B010: a small tmpfs full of mount points
+    p.fs("small", "tmpfs = /opt/s size=4K", "read = %s -> /opt/h" % HELPERS,
+         *["read = /usr -> /opt/s/%d" % i for i in range(3000)])
+    r = p.do("run", "--no-defaults", "-p", "small", "--", "/opt/h/argv0")
+    ok(r.code == 2 and "usage: argv0" in r.err,
+       "B010 3,000 grants in a tmpfs of a page", r)
+    p.unprofile("small")
+
     # B010: 20,000 grants of single files
     os.makedirs(p.top + "/many")
     for i in range(20000):
@@ -152,6 +187,26 @@ with Place() as p:
     r = elsewhere("mount -t tmpfs none /mnt",
                   [CARREL] + RUN)
     ok(r.code == 0 and MARK in r.out, "V016 control: with the host's", r)
+
+    # B004: resolv.conf by way of links into /run; nobody grants /run
+    for hops in (1, 2, 3):
+        way = ["/etc/resolv.conf"] + ["/etc/hop%d" % i for i in
+                                      range(1, hops)] + ["/run/x/stub"]
+        links = "".join("ln -sfn %s %s\n" % (
+            to if i % 2 else "../" + to[1:], at) for i, (at, to) in
+            enumerate(zip(way, way[1:])))
+        r = elsewhere("mount -t tmpfs none /mnt\ncp -a /etc/. /mnt\n"
+                      "mount --bind /mnt /etc\nmount -t tmpfs none /run\n"
+                      "mkdir /run/x\necho nameserver 192.0.2.1 > "
+                      "/run/x/stub\n" + links,
+                      [CARREL, "run", "--", "sh", "-c", "cat "
+                       "/etc/resolv.conf; ls /run; getent hosts localhost "
+                       "| grep -c localhost; timeout 1 getent hosts "
+                       "example.test; echo $?"], 20)
+        ok(r.code == 0 and "192.0.2.1" not in r.out and "x\n" not in r.out and
+           r.out.endswith("1\n2\n"),
+           "B004 resolv.conf with %d links: its own, and fails at once" %
+           hops, r)
 
     # 4,000 mounts: the launch costs no more than the namespace's copy does
     floor = HELPERS + "/floor"
