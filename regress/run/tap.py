@@ -60,7 +60,8 @@ _seed = []  # of this run, told with every failure
 def ok(good, name, *why):
     global _count, _failed
     _count += 1
-    name = name.replace("#", "\\#").replace("\n", " ")
+    name = "".join(c if c.isprintable() else "?" for c in name)
+    name = name.replace("#", "\\#")
     print("%sok %d - %s" % ("" if good else "not ", _count, name))
     sys.stdout.flush()
     if not good:
