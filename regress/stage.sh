@@ -5,8 +5,8 @@
 # interrupted. Called by check.mk, which exports MAKE, BUILD and PREFIX.
 set -eu
 
-user=carrel-t1
-group=carrel-t1-lab
+user=${CARREL_TEST_USER:-carrel-t1}
+group=$user-lab
 stage=
 made=no
 
@@ -54,8 +54,8 @@ cp -r regress/run regress/hostile "$stage/"
 chmod -R a+rX "$stage"
 
 if [ "$(id -u)" -eq 0 ]; then
-	# one user, so one run at a time
-	exec 9>/run/lock/carrel-check.lock
+	# one user, so one run at a time; another name, another run
+	exec 9>"/run/lock/carrel-check.$user"
 	flock -n 9 || {
 		echo "stage.sh: waiting for another run of the tests" >&2
 		flock 9
