@@ -8,6 +8,7 @@ set -eu
 user=${CARREL_TEST_USER:-carrel-t1}
 group=$user-lab
 stage=
+home=
 made=no
 
 remove_user() {
@@ -37,6 +38,7 @@ cleanup() {
 	trap '' HUP INT TERM
 	[ "$made" = no ] || remove_user
 	[ -z "$stage" ] || rm -rf "$stage"
+	[ -z "$home" ] || rm -rf "$home"
 	exit "$status"
 }
 trap cleanup EXIT
@@ -64,6 +66,12 @@ if [ "$(id -u)" -eq 0 ]; then
 	CARREL_T_USER=$user
 	CARREL_T_GROUP=$group
 	export CARREL_T_USER CARREL_T_GROUP
+else
+	# not in /tmp, which is another one inside
+	home=$(mktemp -d /var/tmp/carrel-check.XXXXXX)
+	chmod 755 "$home"
+	CARREL_T_HOME=$home
+	export CARREL_T_HOME
 fi
 CARREL_T_STAGE=$stage
 CARREL_T_INST=$stage/inst$PREFIX
