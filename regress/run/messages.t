@@ -145,7 +145,7 @@ class Book:
         self.p.unprofile()
 
 
-with Place(base=PW.pw_dir) as p:
+with Place() as p:
     b = Book(p)
     T = p.top
     # the text of a profile
