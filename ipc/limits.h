@@ -22,6 +22,7 @@
 #define REFUSALS_MAX	 256		/* reasons kept of one refusal */
 #define LINKS_MAX	 40		/* symlinks followed in one path */
 #define GROUPS_MAX_LEN	 1024		/* supplementary groups of the caller */
+#define PROTECT_MAX	 32		/* paths that no payload may write */
 #define TMPFS_SIZE	 (256ULL << 20) /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */

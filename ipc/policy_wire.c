@@ -146,12 +146,23 @@ get_head(struct rcur *c)
 	return rcur_end(c);
 }
 
+/* Of GRANT_OWN nothing is said: who receives a policy finds them again. */
+static size_t
+count_sent(const struct policy *po)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < po->ngrants; i++)
+		n += (po->grants[i].flags & GRANT_OWN) == 0;
+	return n;
+}
+
 static void
 put_end(struct wbuf *w, const struct policy *po)
 {
 	wbuf_u8(w, po->nrefusals > 0);
 	wbuf_u32(w, (uint32_t)po->nprofiles);
-	wbuf_u32(w, (uint32_t)po->ngrants);
+	wbuf_u32(w, (uint32_t)count_sent(po));
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 }
 
@@ -178,6 +189,8 @@ policy_send(struct sender *s, const struct policy *po)
 			return -1;
 	}
 	for (i = 0; i < po->ngrants; i++) {
+		if ((po->grants[i].flags & GRANT_OWN) != 0)
+			continue;
 		put_grant(sender_begin(s, RECORD_GRANT), &po->grants[i]);
 		if (sender_end(s) == -1)
 			return -1;
