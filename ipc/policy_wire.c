@@ -146,14 +146,23 @@ get_head(struct rcur *c)
 	return rcur_end(c);
 }
 
-/* Of GRANT_OWN nothing is said: who receives a policy finds them again. */
+/*
+ * Of what policy_protect() added nothing is said: who receives a policy adds
+ * it again. A claim with that flag is no such thing, and is sent.
+ */
+static int
+is_own(const struct grant *g)
+{
+	return g->flags == GRANT_OWN && g->norigins == 0;
+}
+
 static size_t
 count_sent(const struct policy *po)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < po->ngrants; i++)
-		n += (po->grants[i].flags & GRANT_OWN) == 0;
+		n += !is_own(&po->grants[i]);
 	return n;
 }
 
@@ -189,7 +198,7 @@ policy_send(struct sender *s, const struct policy *po)
 			return -1;
 	}
 	for (i = 0; i < po->ngrants; i++) {
-		if ((po->grants[i].flags & GRANT_OWN) != 0)
+		if (is_own(&po->grants[i]))
 			continue;
 		put_grant(sender_begin(s, RECORD_GRANT), &po->grants[i]);
 		if (sender_end(s) == -1)
