@@ -27,17 +27,21 @@
 static void
 add(struct caller *c, const char *path, int make)
 {
-	size_t i;
+	size_t i, len = strlen(path) + 4;
 
 	if (!path_clean(path) || strcmp(path, "/") == 0)
 		return;
-	for (i = 0; i < c->nprotect; i++)
+	for (i = 0; i < c->nprotect; i++) {
 		if (strcmp(c->protect[i].path, path) == 0) {
 			c->protect[i].make |= (uint8_t)make;
 			return;
 		}
-	if (c->nprotect == PROTECT_MAX)
-		fatal("too many places to protect");
+		len += strlen(c->protect[i].path) + 4;
+	}
+	if (c->nprotect == PROTECT_MAX || len > PROTECT_LEN)
+		fatal("the paths of carrel's own directories, in your home "
+		      "and where it is installed, are too long; use a shorter "
+		      "HOME, or install it elsewhere");
 	if (c->protect == NULL)
 		c->protect = calloc(PROTECT_MAX, sizeof(*c->protect));
 	if (c->protect == NULL ||
