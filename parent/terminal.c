@@ -10,6 +10,31 @@ controlling(int fd)
 	return isatty(fd) && tcgetsid(fd) == getsid(0);
 }
 
+/* The modes and what else of the terminal a payload can leave changed. */
+static void
+save(struct terminal *t)
+{
+	int i;
+
+	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	for (i = 0; i < 3; i++)
+		t->flags[i] = fcntl(i, F_GETFL);
+}
+
+static void
+restore(const struct terminal *t)
+{
+	int i;
+
+	/* output that was stopped (TCOOFF) stays so whatever the modes say */
+	(void)tcflow(t->fd, TCOON);
+	if (t->known)
+		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
+	for (i = 0; i < 3; i++)
+		if (t->flags[i] != -1)
+			(void)fcntl(i, F_SETFL, t->flags[i]);
+}
+
 void
 terminal_find(struct terminal *t)
 {
@@ -24,7 +49,7 @@ terminal_find(struct terminal *t)
 		return;
 	t->mode = TERMINAL_HANDED;
 	t->inside = 1;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	t->payload = t->saved;
 }
 
@@ -37,8 +62,7 @@ terminal_take(struct terminal *t)
 	/* a terminal that is gone (EIO, ENOTTY) needs nothing more */
 	(void)tcgetattr(t->fd, &t->payload);
 	(void)tcsetpgrp(t->fd, getpgrp());
-	if (t->known)
-		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
+	restore(t);
 	if (t->used)
 		(void)tcflush(t->fd, TCIFLUSH);
 }
@@ -54,7 +78,7 @@ terminal_lend(struct terminal *t)
 {
 	if (!foreground(t))
 		return 0;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	t->payload = t->saved;
 	t->inside = t->lent = 1;
 	return 1;
@@ -65,7 +89,7 @@ terminal_resumed(struct terminal *t)
 {
 	if ((t->mode != TERMINAL_HANDED && !t->lent) || !foreground(t))
 		return 0;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	(void)tcsetattr(t->fd, TCSANOW, &t->payload);
 	t->inside = 1;
 	return 1;

@@ -30,6 +30,7 @@ struct terminal {
 	int used;   /* the payload ran: input may have been meant for it */
 	int known;  /* saved holds the modes from before */
 	struct termios saved, payload;
+	int flags[3]; /* of descriptors 0-2, F_GETFL: others share the files */
 };
 
 /* Looks, and keeps the modes. SIGTTOU must be blocked or ignored. */
