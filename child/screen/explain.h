@@ -22,9 +22,10 @@ int explain_run(int fd);
 /* The same view gives the same bytes. */
 void explain_draw(struct out *, const struct view *);
 
-/* The blocks PROFILES and FILESYSTEM. */
+/* The blocks PROFILES, FILESYSTEM and ENVIRONMENT. */
 void explain_profiles(struct out *, const struct policy *);
 void explain_fs(struct out *, const struct view *);
+void explain_env(struct out *, const struct plan *);
 
 /* "read @sys:12, write proj:4" */
 void explain_origins(

@@ -131,8 +131,9 @@ draw(struct scene *sc, unsigned width, int colour)
 	struct out o;
 
 	if (sc->policy.nrefusals == 0) {
-		ck_assert_int_eq(
-		    plan_make(&sc->policy, &sc->survey, &sc->caller, &plan), 0);
+		ck_assert_int_eq(plan_make(&sc->policy, &sc->survey,
+				     &sc->caller, &sc->hostenv, &plan),
+		    0);
 		v.plan = &plan;
 	}
 	ck_assert_int_eq(host_init(&host, &sc->caller, &sc->policy), 0);
@@ -156,8 +157,8 @@ pass(struct scene *in, struct scene *out)
 
 	ck_assert_int_eq(channel_pair(fd), 0);
 	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
-	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller, &in->policy,
-			     &in->survey),
+	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller,
+			     &in->hostenv, &in->policy, &in->survey),
 	    0);
 	sender_free(&s);
 	close(fd[0]);
