@@ -24,8 +24,7 @@ line(const char *raw)
 		return; /* nobody listens */
 }
 
-static void vline(const char *, va_list)
-    __attribute__((format(printf, 1, 0)));
+static void vline(const char *, va_list) __attribute__((format(printf, 1, 0)));
 
 static void
 vline(const char *fmt, va_list ap)

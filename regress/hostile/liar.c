@@ -296,6 +296,8 @@ lie_mutate(struct liar *l)
 	for (times = 1 + (size_t)random() % 4; times > 0; times--) {
 		i = (size_t)random() % l->n;
 		p = l->rec[i];
+		if (l->len[i] == 0) /* left out before */
+			continue;
 		at = (size_t)random() % l->len[i];
 		v = odd[(size_t)random() % (sizeof(odd) / sizeof(odd[0]))];
 		switch (random() % 7) {
@@ -412,8 +414,12 @@ send_otherwise(struct liar *l)
 		sleep(60);
 	} else if (strcmp(w, "orphan") == 0) { /* ended, but not closed */
 		put_records(l, 0, l->n, 0);
-		if (fork() == 0)
-			sleep(20);
+		if (fork() == 0) {
+			close(0);
+			close(1);
+			close(2);
+			sleep(PARSER_SECONDS + 2);
+		}
 	} else if (strcmp(w, "late") == 0) { /* more after the end */
 		put_records(l, 0, l->n, 0);
 		put_records(l, l->n - 1, l->n, 0);

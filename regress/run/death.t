@@ -49,13 +49,10 @@ with Place() as p:
 
     # the processes between carrel and the payload, one after the other
     for victim in range(1, 4):
-        proc = p.start("run", "--", "sh", "-c", "echo %s; sleep 300" % MARK)
+        proc = p.start("run", "--", "sh", "-c",
+                       "sleep 300 & echo %s; wait $!" % MARK)
         proc.stdout.readline()
         pids = sorted(x for x in sandboxed() if x != proc.pid)
-        if victim > len(pids):
-            proc.kill()
-            finish(proc)
-            break
         try:
             os.kill(pids[-victim], signal.SIGKILL)
         except PermissionError:
@@ -85,8 +82,9 @@ with Place() as p:
     equal(z, [], "B021 no zombie under the caller")
 
     # R066: a kill beside a live run leaves that one alone
-    live = p.start("run", "--", "sh", "-c", "echo %s; sleep 3; echo DONE" %
-                   MARK)
+    # all of its processes are there before it says so
+    live = p.start("run", "--", "sh", "-c",
+                   "sleep 3 & echo %s; wait; echo DONE" % MARK)
     live.stdout.readline()
     mine = set(sandboxed())
     proc = p.start("run", "--", "sleep", "300")

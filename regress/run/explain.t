@@ -84,9 +84,9 @@ with Place() as p:
     equal(strays(), stray, "R013 nowhere")
     ok(not gone(1), "R013 and no process", gone(0))
     log = p.top + "/strace"
-    r = p.host("strace", "-f", "-qq", "-o", log, "-e", "trace=execve,clone,"
-               "clone3,unshare,mount,move_mount,fsopen,setns,pivot_root",
-               CARREL, "explain", "--", "/bin/true")
+    r = p.strace(log, ["-e", "trace=execve,clone,clone3,unshare,mount,"
+                       "move_mount,fsopen,setns,pivot_root"],
+                 CARREL, "explain", "--", "/bin/true")
     seen = open(log).read()
     names = {os.path.basename(x) for x in
              re.findall(r'execve\("([^"]+)"', seen)}
@@ -118,7 +118,8 @@ with Place() as p:
         name, value = line.split("=", 1)
         if name in ("_", "PWD", "SHLVL", "OLDPWD", "CARREL_RUN"):
             continue
-        if not (name in screen and value in screen):
+        if not (name in screen and
+                value.replace("\\", "\\\\") in screen):
             absent.append(line)
     ok(not absent, "R014 every variable too", absent, screen)
 

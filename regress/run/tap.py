@@ -226,6 +226,19 @@ class Place:
         return finish(start(list(argv), kw.pop("env", None) or self.env,
                             kw.pop("cwd", None) or self.proj, **kw), timeout)
 
+    def strace(self, log, options, *argv, env=None):
+        """strace of carrel as the caller; where it can, by root, who reads
+        the arguments of processes that are not dumpable too."""
+        env = env or self.env
+        argv = ["-f", "-qq", "-o", log] + list(options) + ["--"] + list(argv)
+        if not IS_ROOT:
+            return self.host("strace", *argv, env=env)
+        with root():
+            return finish(subprocess.Popen(
+                ["strace", "-u", USER] + argv, env=env, cwd=self.proj,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE))
+
     def refused(self, name, *options, has=(), cmd="run", **kw):
         """A refusal: carrel's exit code, MARK absent, one message with all
         of `has`, nothing raw on the terminal."""
