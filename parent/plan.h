@@ -57,6 +57,7 @@ struct env_row {
 	char *value; /* NULL: unset, and the row says why */
 	char *who;   /* "(carrel)", or "set a:9, inherit b:3" */
 	char *mark;  /* "" or e.g. "<- unchecked" */
+	int secret;  /* 1: a credential of the host, for no screen */
 	/* of a list: its elements in order, and what sanitise left out */
 	struct env_entry *entries, *drops;
 	size_t nentries, ndrops;

@@ -152,6 +152,16 @@ chosen(const struct draft *d)
 	return text;
 }
 
+/* "CET-1CEST,...": a name and its offset, tzset(3). */
+static int
+spelled_out(const char *tz)
+{
+	size_t n =
+	    strspn(tz, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+
+	return n >= 3 && tz[n] != '\0' && strchr("+-0123456789", tz[n]) != NULL;
+}
+
 /*
  * A zone by name is read from a file: without that file inside, the time
  * would be UTC under another name. One that is spelled out needs none.
@@ -167,7 +177,7 @@ own_zone(struct draft *d)
 		return 0;
 	snprintf(path, sizeof(path), ZONES "%s", tz);
 	if (strcmp(tz, "UTC") == 0 || plan_granted(d->pl, path) ||
-	    (strchr(tz, '/') == NULL && strpbrk(tz, "0123456789") != NULL))
+	    spelled_out(tz))
 		return own(d, "TZ", tz);
 	r = plan_env_row(d, "TZ", BY_CARREL,
 	    "<- left out: the zone of the host is not granted");
@@ -268,6 +278,7 @@ static int
 scalar_refuse(struct draft *d, const struct scalar *s)
 {
 	const struct origin *o = &s->set->origins[0];
+	int secret = variable_secret(s->set->name);
 	char set[TEXT_MAX_LEN / 4], inherit[TEXT_MAX_LEN / 4];
 	const struct profile *p;
 
@@ -280,7 +291,8 @@ scalar_refuse(struct draft *d, const struct scalar *s)
 	    "leave out one of the profiles, or let them agree",
 	    "\"%s\" is set to one value and inherited with another: \"%.512s\" "
 	    "(%s), \"%.512s\" of the host (%s)",
-	    s->set->name, s->set->values[0], set, s->host->value, inherit);
+	    s->set->name, s->set->values[0], set,
+	    secret ? "(not shown)" : s->host->value, inherit);
 }
 
 static int
@@ -302,8 +314,8 @@ scalar_marks(const struct scalar *s, struct env_row *r)
 		return -1;
 	if (v == NULL && plan_mark(&r->mark, "<- unchecked") == -1)
 		return -1;
-	if (s->inherit != NULL && variable_secret(r->name) &&
-	    plan_mark(&r->mark, "<- credential") == -1)
+	r->secret = s->inherit != NULL && variable_secret(r->name);
+	if (r->secret && plan_mark(&r->mark, "<- credential") == -1)
 		return -1;
 	if (v != NULL && (v->flags & VARIABLE_RUN) &&
 	    plan_mark(&r->mark, "<- programs run it as a command") == -1)

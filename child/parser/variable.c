@@ -173,7 +173,9 @@ refuse_separator(const struct place *at, const struct draft_variable *d,
 			    d->name, (int)(n > 512 ? 512 : n), p);
 			sep = " and ";
 		}
-	if (strncmp(fix, "write \"", 7) == 0)
+	if (fix[0] == '\0')
+		text_add(fix, sizeof(fix), "write an element");
+	else if (strncmp(fix, "write \"", 7) == 0)
 		text_add(fix, sizeof(fix), ", one element a line");
 	return place_refuse(at, d->line, fix,
 	    "%s = \"%s\" holds \"%c\", which separates the elements of %s",

@@ -45,7 +45,10 @@ explain_env(struct out *o, const struct plan *p)
 		cell_add(&left, r->name);
 		if (r->value != NULL)
 			cell_add(&left, "=");
-		if (r->value != NULL && r->value[0] != '\0')
+		/* what is on a screen ends up in reports and recordings */
+		if (r->value != NULL && r->secret)
+			cell_add(&left, "(not shown)");
+		else if (r->value != NULL && r->value[0] != '\0')
 			cell_quote(&left, r->value);
 		cell_add(&right, r->who);
 		out_row(o, r->value == NULL ? "unset" : "set", &left, &right,
