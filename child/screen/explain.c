@@ -244,6 +244,8 @@ explain_draw(struct out *o, const struct view *v)
 	own_row(o, "none", "a network of its own with nothing but lo", "");
 	if (v->plan != NULL)
 		explain_env(o, v->plan);
+	else
+		explain_env_claims(o, po);
 	block_limits(o, v->plan);
 	block_confinement(o, v);
 	block_not_granted(o, v->host);

@@ -26,6 +26,8 @@ void explain_draw(struct out *, const struct view *);
 void explain_profiles(struct out *, const struct policy *);
 void explain_fs(struct out *, const struct view *);
 void explain_env(struct out *, const struct plan *);
+/* The same of a policy that was refused before there was a plan. */
+void explain_env_claims(struct out *, const struct policy *);
 
 /* "read @sys:12, write proj:4" */
 void explain_origins(

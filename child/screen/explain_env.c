@@ -1,3 +1,4 @@
+#include "ipc/environ.h"
 #include "parent/plan.h"
 #include "explain.h"
 #include "out.h"
@@ -55,5 +56,32 @@ explain_env(struct out *o, const struct plan *p)
 		    r->mark);
 		entries(o, "element", r->entries, r->nentries);
 		drops(o, r->drops, r->ndrops);
+	}
+}
+
+void
+explain_env_claims(struct out *o, const struct policy *po)
+{
+	struct cell left = {0}, right = {0};
+	const struct env_claim *c;
+	size_t i, k;
+
+	if (po->nenv == 0)
+		return;
+	out_block(o, "ENVIRONMENT", "what the profiles claim");
+	for (i = 0; i < po->nenv; i++) {
+		c = &po->env[i];
+		cell_add(&left, c->name);
+		for (k = 0; k < c->nvalues; k++) {
+			cell_add(&left, k == 0 ? "=" : " ");
+			if (c->values[k][0] != '\0')
+				cell_quote(&left, c->values[k]);
+		}
+		for (k = 0; k < c->norigins; k++)
+			cell_addf(&right, "%s%s %s:%u", k == 0 ? "" : ", ",
+			    variable_verb(c->verb),
+			    po->profiles[c->origins[k].profile].name,
+			    (unsigned)c->origins[k].line);
+		out_row(o, variable_verb(c->verb), &left, &right, "");
 	}
 }

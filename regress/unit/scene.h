@@ -14,6 +14,7 @@
 #include "child/screen/out.h"
 #include "child/screen/receive.h"
 #include "ipc/channel.h"
+#include "ipc/environ.h"
 #include "parent/plan.h"
 
 static inline char *
@@ -81,6 +82,20 @@ add_grant(struct scene *sc, enum grant_kind kind, uint8_t flags,
 	ck_assert_ptr_nonnull(g);
 	ck_assert_int_eq(grant_add_origin(g, &o), 0);
 	return g;
+}
+
+/* A claim of profile 0 on a variable; value NULL: none. */
+static inline void
+add_claim(
+    struct scene *sc, enum env_verb verb, const char *name, const char *value)
+{
+	struct origin o = {.profile = 0, .verb = (uint8_t)verb, .line = 21};
+	char *values[1] = {(char *)(uintptr_t)value};
+	struct env_claim *c;
+
+	c = policy_add_claim(&sc->policy, verb, name, values, value != NULL);
+	ck_assert_ptr_nonnull(c);
+	ck_assert_int_eq(environ_add_origin(c, &o), 0);
 }
 
 /* A survey that found a directory at each bind's source. */
