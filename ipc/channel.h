@@ -19,6 +19,8 @@ int channel_pair(int fd[2]);
 /* CLOCK_MONOTONIC in milliseconds, and that plus seconds. */
 int64_t channel_now(void);
 int64_t channel_deadline(int seconds);
+/* What is left of a deadline, for poll(2); -1 of -1. */
+int channel_left(int64_t deadline);
 
 /* Sends records; full datagrams leave on their own, the rest by a flush. */
 struct sender {
@@ -42,11 +44,12 @@ int sender_flush(struct sender *);
  * table was used up, or -1 with errno:
  *	EMSGSIZE	truncated datagram or control data (MSG_TRUNC)
  *	EBADMSG		a short, long or unknown record, one out of turn, an
- *			unexpected descriptor, an empty datagram
+ *			unexpected descriptor
  *	EPIPE		the peer closed too early
  *	ETIMEDOUT	the deadline passed
  *	EFBIG		more than POLICY_BYTES_MAX in all
- * Descriptors that arrive are closed before the error is returned.
+ * Descriptors that arrive are closed before the error is returned. An empty
+ * datagram looks as if the peer had closed, and is taken so.
  */
 struct receiver {
 	int fd;

@@ -63,19 +63,15 @@ control_receive(int fd, struct control *m)
 }
 
 int
-control_wait(int fd, struct control *m, long long deadline)
+control_wait(int fd, struct control *m, int64_t deadline)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	long long left;
 	int n;
 
 	for (;;) {
 		if ((n = control_receive(fd, m)) != -1 || errno != EAGAIN)
 			return n;
-		left = deadline < 0 ? -1 : deadline - channel_now();
-		if (deadline >= 0 && left < 0)
-			left = 0;
-		n = poll(&p, 1, (int)left);
+		n = poll(&p, 1, channel_left(deadline));
 		if (n == 0) {
 			errno = ETIMEDOUT;
 			return -1;

@@ -1,6 +1,8 @@
 #ifndef CARREL_CONTROL_H
 #define CARREL_CONTROL_H
 
+#include <stdint.h>
+
 #include "ipc/limits.h"
 
 /*
@@ -44,6 +46,6 @@ int control_send(int fd, enum control_type, int a, int b, const char *text);
 int control_receive(int fd, struct control *);
 
 /* The same, but waits for one; deadline as in channel.h. */
-int control_wait(int fd, struct control *, long long deadline);
+int control_wait(int fd, struct control *, int64_t deadline);
 
 #endif

@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,15 +25,37 @@
 
 #define SCREEN "carrel-screen"
 
-/* The peer's exit status counts: only 0 after END is a policy. */
-static void
-reap_parser(pid_t pid)
+/* Waits for the parser's end; one that does not end is killed. */
+static int
+wait_parser(pid_t pid, int64_t deadline)
 {
-	int status;
+	struct pollfd p = {.events = POLLIN};
+	int status, n = 0;
 
+	/* pidfd_open(2): readable when the process has ended */
+	if ((p.fd = (int)syscall(SYS_pidfd_open, pid, 0)) == -1)
+		fatal("pidfd_open: %s", strerror(errno));
+	do
+		n = poll(&p, 1, channel_left(deadline));
+	while (n == -1 && errno == EINTR);
+	close(p.fd);
+	if (n != 1)
+		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) == -1)
 		if (errno != EINTR)
 			fatal("wait for carrel-parse: %s", strerror(errno));
+	if (n != 1)
+		fatal("carrel-parse did not end within %d seconds",
+		    PARSER_SECONDS);
+	return status;
+}
+
+/* The peer's exit status counts: only 0 after END is a policy. */
+static void
+reap_parser(pid_t pid, int64_t deadline)
+{
+	int status = wait_parser(pid, deadline);
+
 	if (WIFSIGNALED(status))
 		fatal("carrel-parse was ended by signal %d", WTERMSIG(status));
 	if (WEXITSTATUS(status) != 0)
@@ -41,12 +65,12 @@ reap_parser(pid_t pid)
 static void
 receive_policy(pid_t pid, int fd, struct policy *po)
 {
+	int64_t deadline = channel_deadline(PARSER_SECONDS);
 	struct receiver r;
 	char why[TEXT_MAX_LEN];
 	int err;
 
-	if (receiver_init(
-		&r, fd, channel_deadline(PARSER_SECONDS), record_policy) == -1)
+	if (receiver_init(&r, fd, deadline, record_policy) == -1)
 		fatal("out of memory");
 	if (policy_receive(&r, po) == -1) {
 		err = errno;
@@ -55,7 +79,7 @@ receive_policy(pid_t pid, int fd, struct policy *po)
 	}
 	receiver_free(&r);
 	close(fd);
-	reap_parser(pid);
+	reap_parser(pid, deadline);
 	if (policy_check(po, why, sizeof(why)) == -1)
 		fatal("%s", why);
 }

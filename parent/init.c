@@ -24,8 +24,6 @@ struct init {
 	int status;  /* this wait status */
 	int stopped; /* everything inside was stopped for the monitor */
 	struct processes halted;
-	/* signals that this process, in the payload's group, got as well */
-	sigset_t direct;
 };
 
 static void __attribute__((noreturn)) end(const struct init *in)
@@ -49,7 +47,6 @@ watch_signals(struct init *in)
 	if (sigprocmask(SIG_BLOCK, &all, NULL) == -1 ||
 	    (in->sigfd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
 		_exit(1);
-	sigemptyset(&in->direct);
 }
 
 /* The run's name for the monitor: a row of the plan. */
@@ -90,21 +87,17 @@ start_payload(struct init *in, const struct plan *plan)
 	control_send(in->s->control, CONTROL_STARTED, 0, 0, run_name(plan));
 }
 
-/*
- * A group signal reaches the monitor, the payload and this process, when all
- * three share a group; the monitor passes it on, and here it is dropped, so
- * that the payload gets it once.
- */
+/* What the terminal sends goes to the group, as it would have there. */
 static void
-signal_payload(struct init *in, int sig)
+signal_payload(const struct init *in, int sig, int group)
 {
-	if (in->s->terminal == TERMINAL_SHARED &&
-	    sigismember(&in->direct, sig) == 1) {
-		sigdelset(&in->direct, sig);
-		return;
-	}
+	pid_t pgrp = group ? getpgid(in->payload) : 0;
+
 	/* with --wait-all what it left behind gets its signals */
-	(void)kill(in->ended ? -1 : in->payload, sig);
+	if (in->ended)
+		(void)kill(-1, sig);
+	else
+		(void)kill(pgrp > 0 ? -pgrp : in->payload, sig);
 }
 
 static void
@@ -130,29 +123,29 @@ reap(struct init *in)
 		end(in);
 }
 
+/* Of what comes only SIGCHLD means anything to pid 1. */
 static void
 read_signals(struct init *in)
 {
 	struct signalfd_siginfo si;
-	ssize_t n;
 
-	while ((n = read(in->sigfd, &si, sizeof(si))) == sizeof(si))
-		if (si.ssi_signo != SIGCHLD)
-			sigaddset(&in->direct, (int)si.ssi_signo);
+	while (read(in->sigfd, &si, sizeof(si)) == sizeof(si))
+		continue;
 	reap(in);
 }
 
 static void
 resume(struct init *in, int foreground)
 {
-	pid_t pgrp = getpgid(in->payload); /* 0 if it is carrel's own */
+	pid_t pgrp = getpgid(in->payload);
 
 	if (foreground && pgrp > 0)
-		(void)terminal_give(pgrp);
+		(void)terminal_give(in->s->tty, pgrp);
 	in->stopped = 0;
 	processes_continue(&in->halted);
 	/* what ^Z stopped, as a shell's fg does */
-	(void)kill(pgrp > 0 ? -pgrp : in->payload, SIGCONT);
+	if (pgrp > 0)
+		(void)kill(-pgrp, SIGCONT);
 }
 
 static void
@@ -164,8 +157,7 @@ read_control(struct init *in)
 	while ((n = control_receive(in->s->control, &m)) == 1) {
 		switch (m.type) {
 		case CONTROL_SIGNAL:
-			read_signals(in);
-			signal_payload(in, m.a);
+			signal_payload(in, m.a, m.b);
 			break;
 		case CONTROL_STOP:
 			in->stopped = 1;
@@ -191,9 +183,6 @@ init_run(const struct setup *s, const struct plan *plan)
 	struct pollfd p[2];
 
 	watch_signals(&in);
-	read_signals(
-	    &in); /* what came before the payload is not the payload's */
-	sigemptyset(&in.direct);
 	start_payload(&in, plan);
 	p[0].fd = in.sigfd;
 	p[1].fd = s->control;

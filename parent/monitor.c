@@ -19,8 +19,8 @@
 #include "status.h"
 #include "terminal.h"
 
-#define STOP_SECONDS 2 /* until everything inside has to have stopped */
-#define RUN_LEN	     33
+#define STOP_SECONDS 2	/* until everything inside has to have stopped */
+#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
@@ -28,15 +28,15 @@ struct monitor {
 	int going;	 /* the parser ended well */
 	int early;	 /* a signal came between that and the payload */
 	int started;	 /* the payload was executed */
-	int stopped_all; /* pid 1's answer to CONTROL_STOP */
-	int stopping;	 /* in stop() */
+	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
+	int hung_up;	 /* the other end of control is closed */
 	int gone;	 /* the set-up process, and so all inside, has ended */
 	int by_payload;	 /* code is the payload's own */
 	int code;	 /* -1 until it is known */
 	int signal;	 /* that ended the payload */
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
-	char run[RUN_LEN];
+	char run[RUN_LEN + 1];
 };
 
 /* Signals that are passed in. The rest has its default action. */
@@ -95,6 +95,24 @@ failed(struct monitor *m, const struct control *c)
 	give_up(m, EXIT_CARREL);
 }
 
+static const char *
+refused_fix(int err)
+{
+	switch (err) {
+	case EACCES:
+		return "make it executable (chmod +x), or name the program "
+		       "that runs it";
+	case ENOEXEC:
+		return "begin it with a line like #!/bin/sh, or name the "
+		       "program that runs it";
+	case E2BIG:
+		return "the arguments and the environment are too long "
+		       "together, see execve(2)";
+	default:
+		return "see execve(2)";
+	}
+}
+
 static void
 no_exec(struct monitor *m, const struct control *c)
 {
@@ -116,8 +134,8 @@ no_exec(struct monitor *m, const struct control *c)
 		give_up(m, 127);
 		break;
 	case PAYLOAD_REFUSED:
-		log_warn(
-		    "\"%s\" cannot be executed: %s", c->text, strerror(c->b));
+		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
+		    strerror(c->b), refused_fix(c->b));
 		give_up(m, 126);
 		break;
 	default:
@@ -152,47 +170,81 @@ is_stop(int sig)
 	return 0;
 }
 
-static void read_control(struct monitor *);
-
 /*
  * The whole job stops, as a shell's job does: first everything inside, then
- * the terminal comes back, then this process.
+ * the terminal comes back, then this process. Begun here, ended by stopped().
  */
 static void
 stop(struct monitor *m, int sig)
 {
-	struct pollfd p = {.fd = m->w->control, .events = POLLIN};
-	int64_t until = channel_deadline(STOP_SECONDS);
+	struct terminal *t = m->w->terminal;
+	int fd = m->w->control, ttyin = sig == SIGTTIN || sig == SIGTTOU;
 
-	if (m->stopping || m->w->terminal->mode == TERMINAL_NONE)
+	if (t->mode == TERMINAL_NONE || m->stop_by != -1 || m->code != -1)
 		return;
-	if (!terminal_job_control()) {
+	if (ttyin && !t->inside && terminal_lend(t))
+		(void)control_send(fd, CONTROL_RESUME, 1, 0, NULL);
+	else if (terminal_job_control()) {
+		if (control_send(fd, CONTROL_STOP, 0, 0, NULL) == 0)
+			m->stop_by = channel_deadline(STOP_SECONDS);
+	} else if (is_stop(sig))
 		/* nobody could continue it: the kernel would not stop it */
-		if (is_stop(sig))
-			(void)control_send(
-			    m->w->control, CONTROL_RESUME, 0, 0, NULL);
+		(void)control_send(fd, CONTROL_RESUME, 0, 0, NULL);
+}
+
+/* Everything inside has stopped: now this process. */
+static void
+stopped(struct monitor *m)
+{
+	if (m->stop_by == -1 || m->code != -1)
 		return;
-	}
-	if (control_send(m->w->control, CONTROL_STOP, 0, 0, NULL) == -1)
-		return;
-	m->stopping = 1;
-	m->stopped_all = 0;
-	while (!m->stopped_all && m->code == -1 && channel_now() < until) {
-		(void)poll(&p, 1, (int)(until - channel_now()));
-		read_control(m);
-		if ((p.revents & (POLLHUP | POLLERR)) != 0)
-			break;
-	}
+	m->stop_by = -1;
 	terminal_take(m->w->terminal);
 	(void)kill(getpid(), SIGSTOP);
 	(void)control_send(m->w->control, CONTROL_RESUME,
 	    terminal_resumed(m->w->terminal), 0, NULL);
-	m->stopping = 0;
+}
+
+static void
+started(struct monitor *m, const struct control *c)
+{
+	m->started = 1;
+	m->w->terminal->used = 1;
+	/* it goes into JSON: hex digits or nothing */
+	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
+	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
+	status_start(m->run);
+}
+
+/* What may come from inside before there is a payload, and after. */
+static int
+legal(const struct monitor *m, enum control_type type)
+{
+	switch (type) {
+	case CONTROL_SAY:
+	case CONTROL_FAILED:
+	case CONTROL_REFUSED:
+	case CONTROL_STARTED:
+	case CONTROL_NO_EXEC:
+		return !m->started;
+	case CONTROL_STOPPED:
+	case CONTROL_STOPPED_ALL:
+	case CONTROL_ENDED:
+		return m->started && !m->by_payload;
+	default:
+		return 0;
+	}
 }
 
 static void
 message(struct monitor *m, const struct control *c)
 {
+	if (!legal(m, c->type)) {
+		log_warn("unexpected message %d from inside; the run ends",
+		    (int)c->type);
+		give_up(m, EXIT_CARREL);
+		return;
+	}
 	switch (c->type) {
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
@@ -204,12 +256,7 @@ message(struct monitor *m, const struct control *c)
 		give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_STARTED:
-		m->started = 1;
-		m->w->terminal->used = 1;
-		snprintf(m->run, sizeof(m->run), "%.32s", c->text);
-		/* it goes into JSON: hex digits or nothing */
-		m->run[strspn(m->run, "0123456789abcdef")] = '\0';
-		status_start(m->w->options->status_fd, m->run);
+		started(m, c);
 		break;
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
@@ -218,14 +265,10 @@ message(struct monitor *m, const struct control *c)
 		stop(m, c->a);
 		break;
 	case CONTROL_STOPPED_ALL:
-		m->stopped_all = 1;
-		break;
-	case CONTROL_ENDED:
-		ended(m, c->a);
+		stopped(m);
 		break;
 	default:
-		log_warn("unexpected message from inside");
-		give_up(m, EXIT_CARREL);
+		ended(m, c->a);
 		break;
 	}
 }
@@ -238,9 +281,13 @@ read_control(struct monitor *m)
 
 	while ((n = control_receive(m->w->control, &c)) == 1)
 		message(m, &c);
-	if (n == -1 && errno != EAGAIN) {
-		log_warn("a bad message from inside: %s", strerror(errno));
+	if (n == 0)
+		m->hung_up = 1; /* SIGCHLD follows */
+	else if (errno != EAGAIN) {
+		log_warn("a bad message from inside: %s; the run ends",
+		    strerror(errno));
 		give_up(m, EXIT_CARREL);
+		m->hung_up = 1;
 	}
 }
 
@@ -289,7 +336,7 @@ children(struct monitor *m)
 }
 
 static void
-got_signal(struct monitor *m, int sig)
+got_signal(struct monitor *m, int sig, int from_terminal)
 {
 	int quiet = sig == SIGWINCH || is_stop(sig);
 
@@ -317,7 +364,8 @@ got_signal(struct monitor *m, int sig)
 		stop(m, sig);
 		return;
 	}
-	(void)control_send(m->w->control, CONTROL_SIGNAL, sig, 0, NULL);
+	(void)control_send(
+	    m->w->control, CONTROL_SIGNAL, sig, from_terminal, NULL);
 	if ((sig == SIGTERM || sig == SIGHUP) && m->kill_at == -1)
 		m->kill_at = channel_deadline(GRACE_SECONDS);
 }
@@ -328,18 +376,14 @@ read_signals(struct monitor *m)
 	struct signalfd_siginfo si;
 
 	while (read(m->sigfd, &si, sizeof(si)) == sizeof(si))
-		got_signal(m, (int)si.ssi_signo);
+		got_signal(m, (int)si.ssi_signo, si.ssi_code == SI_KERNEL);
 }
 
-static int
-timeout(const struct monitor *m)
+/* The earlier of two deadlines, of which -1 is none. */
+static int64_t
+earlier(int64_t a, int64_t b)
 {
-	int64_t left;
-
-	if (m->kill_at == -1)
-		return -1;
-	left = m->kill_at - channel_now();
-	return left < 0 ? 0 : (int)left;
+	return a == -1 || (b != -1 && b < a) ? b : a;
 }
 
 static void
@@ -349,22 +393,27 @@ loop(struct monitor *m)
 	    {.fd = m->w->control, .events = POLLIN}};
 
 	while (!m->gone) {
-		if (poll(p, 2, timeout(m)) == -1 && errno != EINTR)
+		p[1].fd = m->hung_up ? -1 : m->w->control;
+		if (poll(p, 2, channel_left(earlier(m->kill_at, m->stop_by))) ==
+			-1 &&
+		    errno != EINTR)
 			give_up(m, EXIT_CARREL);
-		if ((p[1].revents & POLLIN) != 0)
+		if (!m->hung_up)
 			read_control(m);
-		else if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
-			p[1].fd = -1; /* SIGCHLD follows */
 		read_signals(m);
-		if (m->kill_at != -1 && channel_now() >= m->kill_at)
+		if (m->stop_by != -1 && channel_now() >= m->stop_by)
+			m->stop_by = -1; /* something inside does not stop */
+		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
+			m->kill_at = -1;
 			give_up(m, 128 + SIGKILL);
+		}
 	}
 }
 
 int
 monitor_run(const struct monitored *w)
 {
-	struct monitor m = {.w = w, .code = -1, .kill_at = -1};
+	struct monitor m = {.w = w, .code = -1, .kill_at = -1, .stop_by = -1};
 	sigset_t set;
 
 	watched(&set);
@@ -379,7 +428,6 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_take(w->terminal);
-	status_end(w->options->status_fd, m.run,
-	    m.by_payload ? "payload" : "carrel", m.code, m.signal);
+	status_end(m.run, m.by_payload, m.code, m.signal);
 	return m.code;
 }

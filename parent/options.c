@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,15 +126,17 @@ static int
 descriptor(const char *s)
 {
 	char *end;
+	int flags;
 	long n;
 
 	errno = 0;
 	n = strtol(s, &end, 10);
 	if (s[0] < '0' || s[0] > '9' || *end != '\0' || errno != 0 ||
-	    n > 1 << 20 || fcntl((int)n, F_GETFL) == -1)
-		fatal("--status-fd \"%s\" is not an open descriptor; open it "
-		      "in the calling shell, e.g. carrel run --status-fd 3 "
-		      "... 3>status",
+	    n > INT_MAX || (flags = fcntl((int)n, F_GETFL)) == -1 ||
+	    (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0)
+		fatal("--status-fd \"%s\" is not open for writing; open it in "
+		      "the calling shell, e.g. carrel run --status-fd 3 ... "
+		      "3>status",
 		    s);
 	return (int)n;
 }

@@ -1,14 +1,17 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "processes.h"
 
-#define ROUNDS_MAX 100 /* a fork bomb is stopped by kill(-1) in the end */
+#define ROUNDS_MAX 100
+#define ROUND_NS   1000000L /* between rounds: a signal takes its time */
 #define STAT_LEN   512
 
 /* The state letter of /proc/PID/stat, behind the name; '?' if it is gone. */
@@ -33,6 +36,17 @@ state_of(pid_t pid)
 }
 
 static int
+known(const struct processes *ps, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < ps->n; i++)
+		if (ps->pids[i] == pid)
+			return 1;
+	return 0;
+}
+
+static int
 remember(struct processes *ps, pid_t pid)
 {
 	pid_t *p = realloc(ps->pids, (ps->n + 1) * sizeof(*p));
@@ -44,42 +58,61 @@ remember(struct processes *ps, pid_t pid)
 	return 0;
 }
 
-/* Stops what runs; returns how many it found. */
+static pid_t
+pid_of(const char *name)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(name, &end, 10);
+	if (name[0] < '1' || name[0] > '9' || *end != '\0' || errno != 0)
+		return 0;
+	return (pid_t)n;
+}
+
+/* Stops what runs: how much still did, -1 if that cannot be told. */
 static int
 round_of(struct processes *ps)
 {
 	struct dirent *e;
 	DIR *d;
 	pid_t pid;
-	char st;
-	int found = 0;
+	int running = 0;
 
 	if ((d = opendir("/proc")) == NULL)
-		return 0;
+		return -1;
 	while ((e = readdir(d)) != NULL) {
-		pid = atoi(e->d_name);
-		if (pid <= 1)
+		if ((pid = pid_of(e->d_name)) <= 1 ||
+		    strchr("?TtZX", state_of(pid)) != NULL)
 			continue;
-		st = state_of(pid);
-		if (st == '?' || st == 'T' || st == 't' || st == 'Z' ||
-		    st == 'X')
+		running++;
+		if (known(ps, pid) || kill(pid, SIGSTOP) == -1)
 			continue;
-		if (kill(pid, SIGSTOP) == 0 && remember(ps, pid) == 0)
-			found++;
+		if (remember(ps, pid) == -1) {
+			running = -1;
+			break;
+		}
 	}
 	closedir(d);
-	return found;
+	return running;
 }
 
 void
 processes_stop(struct processes *ps)
 {
-	int i;
+	const struct timespec pause = {.tv_nsec = ROUND_NS};
+	int i, running = -1;
 
-	for (i = 0; i < ROUNDS_MAX && round_of(ps) > 0; i++)
-		continue;
-	if (i == ROUNDS_MAX)
-		(void)kill(-1, SIGSTOP);
+	for (i = 0; i < ROUNDS_MAX; i++) {
+		if ((running = round_of(ps)) <= 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	if (running == 0)
+		return;
+	ps->all = 1;
+	(void)kill(-1, SIGSTOP);
 }
 
 void
@@ -87,9 +120,10 @@ processes_continue(struct processes *ps)
 {
 	size_t i;
 
+	if (ps->all)
+		(void)kill(-1, SIGCONT);
 	for (i = 0; i < ps->n; i++)
 		(void)kill(ps->pids[i], SIGCONT);
 	free(ps->pids);
-	ps->pids = NULL;
-	ps->n = 0;
+	memset(ps, 0, sizeof(*ps));
 }

@@ -139,7 +139,7 @@ build_tmpfs(struct build *b, const struct step *s)
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)s->size);
 	snprintf(mode, sizeof(mode), "%o", (unsigned)s->mode);
 	if (strcmp(s->guest, "/") == 0) {
-		/* the root gets its flags at the end: see finish() */
+		/* the root gets its flags at the end: see enter() of root.c */
 		b->root = mountapi_new(
 		    "tmpfs", opts, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 		if (b->root == -1)

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/keyctl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -54,6 +53,11 @@ end_refused(const struct setup *s, const struct policy *po)
 	for (i = 0; i < po->nrefusals; i++) {
 		r = &po->refusals[i];
 		refusal_text(r, text, sizeof(text));
+		control_send(s->control, CONTROL_SAY, 0, 0, text);
+	}
+	if (po->unkept > 0) {
+		snprintf(
+		    text, sizeof(text), "and %zu reasons more", po->unkept);
 		control_send(s->control, CONTROL_SAY, 0, 0, text);
 	}
 	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
@@ -239,10 +243,6 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 {
 	const struct options *o = s->options;
 
-	/* the payload shall not find the caller's keys, keyrings(7) */
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) == -1 &&
-	    errno != ENOSYS)
-		return failure_set(f, CAUSE_OTHER, "a new session keyring");
 	if (caps_drop(f) == -1)
 		return -1;
 	/* after the last change of credentials, which would clear it */

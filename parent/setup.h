@@ -15,6 +15,7 @@ struct setup {
 	const struct caller *caller;
 	const struct start *start;
 	enum terminal_mode terminal;
+	int tty;     /* the controlling terminal, or -1 */
 	int parser;  /* receives the policy */
 	int control; /* to the monitor */
 	int outside; /* the monitor's end of it: closed at once */

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -16,6 +17,7 @@
 
 #define TIMER_SLACK_NS 50000UL /* the kernel's default, prctl(2) */
 #define QUERY	       0xffffffffUL
+#define SIGNALS	       64 /* of the kernel, signal(7) */
 
 extern char **environ;
 
@@ -50,27 +52,41 @@ standard_descriptors(void)
 		    strerror(errno));
 }
 
+/* The kernel's own view: a C library hides the signals that it uses. */
+struct action {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+static int
+set_action(int sig, void (*handler)(int), struct action *old)
+{
+	const struct action new = {.handler = handler};
+
+	return (int)syscall(SYS_rt_sigaction, sig, &new, old, sizeof(new.mask));
+}
+
 static void
 signals(struct start *s)
 {
-	struct sigaction sa, old;
+	struct action old;
 	sigset_t none;
 	int sig;
 
 	sigemptyset(&s->ignored);
 	sigemptyset(&none);
-	memset(&sa, 0, sizeof(sa));
-	for (sig = 1; sig < NSIG; sig++) {
+	for (sig = 1; sig <= SIGNALS; sig++) {
+		if (sig == SIGKILL || sig == SIGSTOP)
+			continue;
 		/* ignoring a signal discards what is pending of it */
-		sa.sa_handler = SIG_IGN;
-		if (sigaction(sig, &sa, &old) == -1)
-			continue; /* SIGKILL, SIGSTOP, the C library's own */
-		if (old.sa_handler == SIG_IGN &&
+		if (set_action(sig, SIG_IGN, &old) == -1 ||
+		    set_action(sig, SIG_DFL, NULL) == -1)
+			fatal("sigaction %d: %s", sig, strerror(errno));
+		if (old.handler == SIG_IGN &&
 		    (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT))
 			sigaddset(&s->ignored, sig);
-		sa.sa_handler = SIG_DFL;
-		if (sigaction(sig, &sa, NULL) == -1)
-			fatal("sigaction %d: %s", sig, strerror(errno));
 	}
 	if (sigprocmask(SIG_SETMASK, &none, NULL) == -1)
 		fatal("sigprocmask: %s", strerror(errno));

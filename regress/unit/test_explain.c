@@ -297,7 +297,8 @@ START_TEST(test_environment)
 	assert_row(text, "element", "/usr/local/x", "merge mine:21");
 	assert_row(text, "element", "\"/usr/F02", "sanitise mine:21");
 	assert_row(text, "element", "/sbin", "(carrel)");
-	assert_row(text, "dropped", "\"/tmp/F03", "only an empty writable tmpfs");
+	assert_row(
+	    text, "dropped", "\"/tmp/F03", "only an empty writable tmpfs");
 	free(text);
 
 	/* refused: what they want, in their own words */

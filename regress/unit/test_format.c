@@ -102,8 +102,8 @@ END_TEST
 /* Every key and section of the format that this version lacks, by name. */
 START_TEST(later_versions)
 {
-	static const char *const sections[] = {"egress", "exec", "limits",
-	    "audit", "tool fetch", "example one"};
+	static const char *const sections[] = {
+	    "egress", "exec", "limits", "audit", "tool fetch", "example one"};
 	static const char *const keys[][2] = {{"profile", "tier"},
 	    {"fs", "command"}, {"fs", "socket"}, {"fs", "device"}};
 	char text[128], what[128];
