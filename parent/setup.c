@@ -20,6 +20,7 @@
 #include "ipc/channel.h"
 #include "ipc/hostenv.h"
 #include "ipc/log.h"
+#include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "look.h"
@@ -194,11 +195,33 @@ say_drops(const struct setup *s, const struct plan *plan)
 		r = &plan->env[i];
 		for (k = 0; k < r->ndrops; k++) {
 			snprintf(text, sizeof(text),
-			    "%s: \"%s\" of the host is left out: %s", r->name,
-			    r->drops[k].value, r->drops[k].mark);
+			    "%s: \"%.512s\" of the host is left out: %s",
+			    r->name, r->drops[k].value, r->drops[k].mark);
 			control_send(s->control, CONTROL_SAY, 0, 0, text);
 		}
 	}
+}
+
+/* A status that the payload could write itself would be worth nothing. */
+static int
+status_out_of_reach(const struct setup *s, const struct policy *po,
+    const struct survey *sv, struct failure *f)
+{
+	const char *file = s->options->status_file;
+	size_t i;
+
+	for (i = 0; file != NULL && i < po->ngrants; i++) {
+		if (sv->rows[i].type == SURVEY_NONE ||
+		    !(po->grants[i].flags & GRANT_WRITE) ||
+		    !path_covers(sv->rows[i].real, file))
+			continue;
+		errno = 0;
+		return failure_set(f, CAUSE_OTHER,
+		    "--status-fd: %s lies in %s, which the payload may write; "
+		    "use a pipe, or a file elsewhere",
+		    file, sv->rows[i].real);
+	}
+	return 0;
 }
 
 /* From the policy to the new root; what was opened on the way is closed. */
@@ -228,7 +251,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (s->options->verbose)
 		say_drops(s, plan);
 	hostenv_free(&host);
-	if (name_run(plan, &f) == -1 ||
+	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
+	    name_run(plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
@@ -252,7 +276,10 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
-	return filter_enter(o->allow_ptrace ? FILTER_PTRACE : 0, f);
+	return filter_enter(
+	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
+		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0),
+	    f);
 }
 
 static void __attribute__((noreturn)) setup_main(const struct setup *s)
