@@ -46,6 +46,7 @@ attach(
 	r = mountapi_move(mount, dir, name);
 	if (r == -1)
 		root_fail(b, CAUSE_MOUNT, "move_mount", s);
+	b->mounts++;
 	close(mount);
 	root_dir_forget(&b->dir, s->guest);
 	return r;
@@ -159,6 +160,7 @@ build_tmpfs(struct build *b, const struct step *s)
 		 */
 		if (mountapi_move(b->root, AT_FDCWD, "/") == -1)
 			return root_fail(b, CAUSE_MOUNT, "move_mount", s);
+		b->mounts++;
 		return 0;
 	}
 	dir = make_point(b, s, 1, &name);
