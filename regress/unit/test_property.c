@@ -386,8 +386,8 @@ grows(struct layout *l, const char *const *names, size_t n, const char *more,
 	if (fine && ok) {
 		see_all(&po, &s);
 		see_all(&mpo, &ms);
-		fine = plan_make(&po, &s, &l->q.caller, &pl) == 0;
-		ok = plan_make(&mpo, &ms, &l->q.caller, &mpl) == 0;
+		fine = plan_make(&po, &s, &l->q.caller, NULL, &pl) == 0;
+		ok = plan_make(&mpo, &ms, &l->q.caller, NULL, &mpl) == 0;
 		if (fine && ok) {
 			c->unions++;
 			c->places +=
