@@ -10,6 +10,8 @@
 #include "select.h"
 
 #define MORE_LEN 64 /* room for " and N more" */
+/* Room is left for the place in front and the fix behind. */
+#define WHAT_LEN (TEXT_MAX_LEN / 2)
 
 /* What one profile wants, before it is joined with the others' wishes. */
 struct wish {
@@ -250,7 +252,7 @@ static int
 refuse_conflict(struct policy *po, const struct env_claim *c, size_t n,
     unsigned verbs, const char *what)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 	const size_t cap = sizeof(text) - MORE_LEN;
 	const struct origin *first = NULL;
 	const char *sep = "";
