@@ -106,7 +106,7 @@ do-asan: $(PARSE)
 do-prove: export MAKE := $(MAKE)
 do-prove: export BUILD := $(BUILD)
 do-prove: export PREFIX := $(PREFIX)
-do-prove: all $(HELPERS)
+do-prove: all helpers
 	+@regress/stage.sh sh -c \
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
 
