@@ -22,39 +22,34 @@
 
 #define SCREEN "carrel-screen"
 
-/* The peer's exit status counts: only 0 after END is a policy. */
+/*
+ * The peer's exit status counts: only 0 after END is a policy. If it ended
+ * too early, how it ended says more.
+ */
 static void
-reap_parser(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			fatal("wait for carrel-parse: %s", strerror(errno));
-	if (WIFSIGNALED(status))
-		fatal("carrel-parse was ended by signal %d", WTERMSIG(status));
-	if (WEXITSTATUS(status) != 0)
-		fatal("carrel-parse failed (exit %d)", WEXITSTATUS(status));
-}
-
-static void
-receive_policy(pid_t pid, int fd, struct policy *po)
+receive_policy(const struct asked *a, struct policy *po)
 {
 	struct receiver r;
 	char why[TEXT_MAX_LEN];
-	int err;
+	int err = 0, status = 0, ended = 0;
 
-	if (receiver_init(
-		&r, fd, channel_deadline(PARSER_SECONDS), record_policy) == -1)
-		fatal("out of memory");
-	if (policy_receive(&r, po) == -1) {
+	if (receiver_init(&r, a->fd, a->deadline, record_policy) == -1 ||
+	    policy_receive(&r, po) == -1)
 		err = errno;
-		(void)kill(pid, SIGKILL);
-		fatal("the policy from carrel-parse: %s", strerror(err));
-	}
 	receiver_free(&r);
-	close(fd);
-	reap_parser(pid);
+	close(a->fd);
+	if (err == 0 || err == EPIPE) {
+		ended = ask_wait(a, &status) == 0;
+		if (!ended)
+			err = errno;
+	}
+	if (status != 0)
+		fatal("%s", ask_ended(status, why, sizeof(why)));
+	if (err != 0) {
+		if (!ended)
+			(void)kill(a->pid, SIGKILL);
+		fatal("%s", ask_broken(err, why, sizeof(why)));
+	}
 	if (policy_check(po, why, sizeof(why)) == -1)
 		fatal("%s", why);
 }
@@ -120,7 +115,7 @@ explain_run(const struct install *in, const struct options *o,
 	struct failure f;
 	int code;
 
-	receive_policy(a->pid, a->fd, &po);
+	receive_policy(a, &po);
 	memset(&sv, 0, sizeof(sv));
 	if (po.nrefusals == 0 && look_survey(&po, &sv, &f) == -1)
 		fatal("%s: %s", f.what, strerror(f.err));

@@ -51,8 +51,11 @@ run(const struct options *o, const struct start *st, const struct caller *c,
 	    .start = st,
 	    .terminal = &terminal,
 	    .parser = a->pid};
-	struct setup s = {
-	    .options = o, .caller = c, .start = st, .parser = a->fd};
+	struct setup s = {.options = o,
+	    .caller = c,
+	    .start = st,
+	    .parser = a->fd,
+	    .deadline = a->deadline};
 	int control[2];
 
 	terminal_find(&terminal);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "control.h"
 #include "ipc/cause.h"
 #include "ipc/channel.h"
@@ -245,17 +246,15 @@ read_control(struct monitor *m)
 static void
 parser_ended(struct monitor *m, int status)
 {
+	char why[TEXT_MAX_LEN];
+
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		(void)control_send(m->w->control, CONTROL_GO, 0, 0, NULL);
 		return;
 	}
 	if (m->code != -1)
 		return;
-	if (WIFSIGNALED(status))
-		log_warn(
-		    "carrel-parse was ended by signal %d", WTERMSIG(status));
-	else
-		log_warn("carrel-parse failed (exit %d)", WEXITSTATUS(status));
+	log_warn("%s", ask_ended(status, why, sizeof(why)));
 	give_up(m, EXIT_CARREL);
 }
 

@@ -54,7 +54,8 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober)
 $(BUILD)/regress/argv0: regress/run/argv0.c
-$(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
+$(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
+	$(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
