@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -32,6 +34,25 @@ setup_refused(int err)
 	log_warn("new namespaces: %s%s%s", strerror(err),
 	    why[0] != '\0' ? "; " : "", why);
 	return EXIT_CARREL;
+}
+
+/* Ends the program after a usage error, or after --help and --version. */
+static void
+read_options(int argc, char **argv, struct options *o)
+{
+	const char *text = NULL;
+	char why[TEXT_MAX_LEN];
+
+	switch (options_read(argc, argv, o, &text, why, sizeof(why))) {
+	case 0:
+		return;
+	case 1:
+		if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+			fatal("standard output: %s", strerror(errno));
+		exit(0);
+	default:
+		fatal("%s", why);
+	}
 }
 
 static void
@@ -84,7 +105,7 @@ main(int argc, char **argv, char **envp)
 	struct start st;
 
 	start_normalise(argc, argv, envp, &st);
-	options_read(argc, argv, &o);
+	read_options(argc, argv, &o);
 	if (caps_privileged())
 		fatal("installed with privilege (setuid or capabilities), "
 		      "which is not in this version of carrel; remove it, "
