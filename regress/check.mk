@@ -21,6 +21,7 @@ check: deps
 	@$(MAKE) --no-print-directory do-static
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory do-unit
+	@$(MAKE) --no-print-directory do-fuzz
 	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t run/*.t'
 check-static check-asan check-unit: check-%: deps
 	@$(MAKE) --no-print-directory do-$*
@@ -88,6 +89,8 @@ do-prove: all $(HELPERS)
 	@regress/stage.sh sh -c \
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
 
+include regress/fuzz.mk
+
 # What can be said without running anything.
 
 C_FILES = $(sort $(wildcard parent/*.[ch] parent/filter/*.[ch] ipc/*.[ch] \
@@ -95,7 +98,8 @@ C_FILES = $(sort $(wildcard parent/*.[ch] parent/filter/*.[ch] ipc/*.[ch] \
 do-static:
 	mandoc -Tlint -W warning man/*.[0-9]
 	clang-format --dry-run -Werror $(C_FILES)
-	shellcheck .ci/run $(wildcard regress/*.sh)
+	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
+	regress/ipc-manual.py
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE \
 		-I. $(filter %.c,$(C_FILES))
