@@ -191,6 +191,9 @@ init_run(const struct setup *s, const struct plan *plan)
 	struct pollfd p[2];
 
 	watch_signals(&in);
+	read_signals(
+	    &in); /* what came before the payload is not the payload's */
+	sigemptyset(&in.direct);
 	start_payload(&in, plan);
 	p[0].fd = in.sigfd;
 	p[1].fd = s->control;

@@ -26,6 +26,8 @@
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
+	int going;	 /* the parser ended well */
+	int early;	 /* a signal came between that and the payload */
 	int started;	 /* the payload was executed */
 	int stopped_all; /* pid 1's answer to CONTROL_STOP */
 	int stopping;	 /* in stop() */
@@ -249,6 +251,7 @@ parser_ended(struct monitor *m, int status)
 	char why[TEXT_MAX_LEN];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		m->going = 1;
 		(void)control_send(m->w->control, CONTROL_GO, 0, 0, NULL);
 		return;
 	}
@@ -296,10 +299,18 @@ got_signal(struct monitor *m, int sig)
 	if (sig == SIGCONT || sig == SIGPIPE ||
 	    sigismember(&m->w->start->ignored, sig) == 1)
 		return;
+	/*
+	 * Once the set-up is under way, pid 1 is told, and passes it on as
+	 * soon as there is a payload: that may run before STARTED is here.
+	 */
 	if (!m->started) {
-		if (!quiet)
+		if (quiet)
+			return;
+		if (!m->going || m->early) {
 			give_up(m, 128 + sig);
-		return;
+			return;
+		}
+		m->early = 1;
 	}
 	if (is_stop(sig) && m->w->terminal->mode != TERMINAL_NONE) {
 		stop(m, sig);

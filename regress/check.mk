@@ -1,15 +1,17 @@
-# Tests: make check, or one part of it. See regress/README.md.
+# Tests: make check, or one part of it. See README.md.
 #
 # Whatever needs a package of regress/deps.sh runs in a make of its own,
 # started after the package is there.
 
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 .PHONY: deps run bench check check-static check-asan check-unit check-run \
-	check-hostile
+	check-hostile tidy do-tidy
 deps:
 	@regress/deps.sh check
 run:
 	@regress/deps.sh build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@regress/first-run.sh $(BUILD)/bin/carrel
 bench:
 	@regress/deps.sh build
@@ -20,15 +22,15 @@ bench:
 check: deps
 	@$(MAKE) --no-print-directory do-static
 	@$(MAKE) --no-print-directory do-asan
-	@$(MAKE) --no-print-directory do-unit
+	@$(MAKE) --no-print-directory $(JOBS) do-unit
 	@$(MAKE) --no-print-directory do-fuzz
-	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t run/*.t'
+	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t run/*.t'
 check-static check-asan check-unit: check-%: deps
-	@$(MAKE) --no-print-directory do-$*
+	@$(MAKE) --no-print-directory $(JOBS) do-$*
 check-run: deps
-	@$(MAKE) --no-print-directory do-prove TESTS='run/$(or $(T),*).t'
+	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
-	@$(MAKE) --no-print-directory do-prove TESTS='hostile/*.t'
+	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t'
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.
@@ -72,21 +74,26 @@ $(BUILD)/regress/floor: $(call obj,$(LAUNCH),regress/bench/floor.c)
 	$(call say,LD $@)
 	$(Q)$(LAUNCH_LINK)
 
-.PHONY: do-unit do-asan do-prove do-static units
+.PHONY: do-unit do-asan do-prove do-static units helpers
+helpers: $(HELPERS) $(BUILD)/regress/floor
 units: $(UNIT)
 	@test -n '$(UNIT)' || { echo 'no unit tests' >&2; exit 1; }
-do-unit: units
+PARSE = $(BUILD)/libexec/carrel/carrel-parse
+do-unit: export BUILD := $(BUILD)
+do-unit: export CARREL_PARSE = $(PARSE)
+do-unit: $(PARSE) units
 	@for t in $(UNIT); do $$t || exit 1; done
-do-asan:
+# the sanitizers' own calls are not on the parser's list: it stays as it is
+do-asan: $(PARSE)
 	@$(MAKE) --no-print-directory BUILD=build-asan \
-		SANITIZE=address,undefined do-unit
+		SANITIZE=address,undefined PARSE=$(PARSE) $(JOBS) do-unit
 
 # End to end, as an unprivileged user, over an installed copy.
 do-prove: export MAKE := $(MAKE)
 do-prove: export BUILD := $(BUILD)
 do-prove: export PREFIX := $(PREFIX)
 do-prove: all $(HELPERS)
-	@regress/stage.sh sh -c \
+	+@regress/stage.sh sh -c \
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
 
 include regress/fuzz.mk
@@ -95,14 +102,22 @@ include regress/fuzz.mk
 
 C_FILES = $(sort $(wildcard parent/*.[ch] parent/filter/*.[ch] ipc/*.[ch] \
 	child/*/*.[ch] regress/*/*.[ch]))
+# Slow and at times wrong: to be read by a person, not a part of check.
+tidy: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-tidy
+do-tidy: $(BUILD)/gen/config.h $(FILTERS)
+	printf '%s\n' $(filter parent/%.c ipc/%.c child/%.c,$(C_FILES)) | \
+		xargs -P2 -n8 sh -c 'clang-tidy --quiet "$$@" -- $(CFLAGS_STD)' sh
+
+# ctuuninitvar takes filling a structure by its pointer for reading it
+CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
+	--inline-suppr --suppress=missingIncludeSystem --suppress=ctuuninitvar \
+	-D_GNU_SOURCE -I.
 do-static:
 	mandoc -Tlint -W warning man/*.[0-9]
 	clang-format --dry-run -Werror $(C_FILES)
 	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	regress/ipc-manual.py
-	cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
-		--inline-suppr --suppress=missingIncludeSystem -D_GNU_SOURCE \
-		-I. $(filter %.c,$(C_FILES))
+	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
-		all units build-clang/regress/argv0 build-clang/regress/liar \
-		build-clang/regress/floor
+		$(JOBS) all units helpers

@@ -46,7 +46,14 @@ main(void)
 C
 
 show() {
-	printf '\n$ carrel %s\n' "$*"
+	printf '\n$ carrel'
+	for word; do
+		case $word in
+		*[!a-z./-]*) printf " '%s'" "$word" ;;
+		*) printf ' %s' "$word" ;;
+		esac
+	done
+	echo
 	(cd "$dir/project" && "$carrel" "$@")
 }
 show run -- gcc -o hello hello.c

@@ -16,7 +16,7 @@ fuzz: deps
 check-fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz
 do-fuzz:
-	@$(FUZZ_MAKE)
+	@$(FUZZ_MAKE) $(JOBS)
 	@printf '%s\n' $(FUZZ) | xargs -P $(FUZZ_JOBS) -I NAME \
 		regress/fuzz/run NAME $(FUZZ_SECONDS)
 

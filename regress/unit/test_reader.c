@@ -45,6 +45,7 @@ read_bytes(const void *bytes, size_t len, int stop_at, struct said *s,
 	memcpy(data, bytes, len);
 	n = reader_parse(&at, data, len, note, s);
 	ck_assert_int_eq(n, po->nrefusals > 0 ? -1 : 0);
+	s->at = NULL;
 	free(data);
 	return n;
 }
