@@ -30,6 +30,7 @@
 #define RECORD_MAX	 32768		 /* one record, with its header */
 #define DATAGRAM_MAX	 65536		 /* several records */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */
+#define PLAN_BYTES_MAX	 (128UL << 20)	 /* all steps of one plan */
 
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */

@@ -43,6 +43,8 @@ send_request(const struct asked *a, const struct request *q)
 			(void)kill(a->pid, SIGKILL);
 		else if (status != 0)
 			fatal("%s", ask_ended(status, why, sizeof(why)));
+		if (err != EPIPE && err != ETIMEDOUT)
+			fatal("cannot ask " PARSER ": %s", strerror(err));
 		fatal("%s", ask_broken(err, why, sizeof(why)));
 	}
 	sender_free(&s);
@@ -157,10 +159,9 @@ ask_ended(int status, char *buf, size_t len)
 		    sig);
 	else if (WEXITSTATUS(status) == EXIT_CARREL)
 		snprintf(buf, len,
-		    PARSER " gave up without a policy (exit %d): it could not "
-			   "get memory or close its doors; raise the limits "
-			   "of the calling shell (ulimit -a), and see carrel "
-			   "doctor",
+		    PARSER " gave up without a policy (exit %d): it ran out of "
+			   "memory, or could not make itself ready; name fewer "
+			   "or smaller profiles, and see carrel doctor",
 		    EXIT_CARREL);
 	else
 		snprintf(buf, len,
@@ -182,6 +183,11 @@ ask_broken(int err, char *buf, size_t len)
 		snprintf(buf, len,
 		    PARSER " ended well, but before the end of its policy; "
 			   "install carrel again");
+	else if (err == EFBIG)
+		snprintf(buf, len,
+		    "the policy has more than %lu MiB; name fewer or smaller "
+		    "profiles",
+		    POLICY_BYTES_MAX >> 20);
 	else if (err == ENOMEM)
 		snprintf(buf, len, "out of memory for the policy");
 	else

@@ -109,7 +109,7 @@ try:
     all_caught("explain is told lies", [
         "set guest /proc", "set source /proc/self/root", "set kind 9",
         "unsorted", "wire swap 0 1", "wire dup 8", "wire size 5 4294967295",
-        "descriptors 2", "exit 1", "early 4 0", "late", "huge 200000",
+        "rights dir 2 0", "exit 1", "early 4 0", "late", "huge 200000",
         "set name @a/b", "grant 2 /usr/tmp - 65536"],
         ("explain", "--", "true"))
 

@@ -231,6 +231,7 @@ one_profile(struct sender *s, unsigned i, unsigned includes)
 static void
 one_grant(struct sender *s, const char *guest, unsigned kind, unsigned origins)
 {
+	static const uint8_t verbs[] = {0, VERB_READ, VERB_TMPFS, VERB_SYMLINK};
 	struct wbuf *w = sender_begin(s, RECORD_GRANT);
 	unsigned k;
 
@@ -242,7 +243,7 @@ one_grant(struct sender *s, const char *guest, unsigned kind, unsigned origins)
 	wbuf_u16(w, (uint16_t)origins);
 	for (k = 0; k < origins; k++) {
 		wbuf_u16(w, 0);
-		wbuf_u8(w, VERB_READ);
+		wbuf_u8(w, verbs[kind]);
 		wbuf_u32(w, k + 1);
 	}
 	(void)sender_end(s);
@@ -338,6 +339,26 @@ deep(const struct liar *l)
 	end(&s, 1, n + 1, 0);
 }
 
+/* bushy N: that many links, each below directories of its own. */
+static void
+bushy(const struct liar *l)
+{
+	char guest[PATH_MAX_LEN + 1];
+	unsigned i, n = (unsigned)arg(l, 1);
+	size_t k;
+	struct sender s;
+
+	begin(&s);
+	one_profile(&s, 0, 0);
+	for (i = 0; i < n; i++) {
+		k = (size_t)snprintf(guest, sizeof(guest), "/%08u", i);
+		for (; k + 3 < PATH_MAX_LEN; k += 2)
+			memcpy(guest + k, "/a", 3);
+		one_grant(&s, guest, GRANT_SYMLINK, 1);
+	}
+	end(&s, 1, n, 0);
+}
+
 /* kill WHOM SIGNAL: the parent itself, or its other children. */
 static void
 kill_whom(const struct liar *l)
@@ -427,6 +448,8 @@ liar_raw(struct liar *l)
 		return lots(l);
 	else if (strcmp(w, "deep") == 0)
 		deep(l);
+	else if (strcmp(w, "bushy") == 0)
+		bushy(l);
 	else if (strcmp(w, "kill") == 0)
 		kill_whom(l);
 	else if (strcmp(w, "die") == 0)

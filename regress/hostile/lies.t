@@ -100,11 +100,22 @@ try:
     ok(r.code == OWN and BREAKS not in r.err, "V034 control: 256 refusals", r)
     r = lie("lots profiles 512")
     ok(clean(r) and BREAKS not in r.err, "V034 control: 512 profiles", r)
-    all_broken("more than POLICY_BYTES_MAX", ["deep 6000 1024"], BREAKS)
+    all_broken("more than POLICY_BYTES_MAX", ["deep 6000 1024"],
+               "more than 64 MiB")
     # the longest paths that fit: judging them takes no longer than reading
     r = lie("deep 16000 1")
     ok(caught("deep", r) and "/proc/x" in r.err and r.secs < 6,
        "V034 16,000 paths of 4,095 bytes: %.2f s" % r.secs, r)
+
+    # and their plan does not grow without end: a directory is a step
+    for argv in ((), ("explain", "--", "true")):
+        r = lie("bushy 200", *argv)
+        ok(caught("bushy", r) and "too deep" in r.err and r.secs < 6,
+           "V034 400,000 directories on the way%s: %.2f s" %
+           (" explain" * bool(argv), r.secs), r)
+    r = lie("bushy 5")
+    ok(r.code in (NOTEXEC, NOTFOUND) and "too deep" not in r.err,
+       "V034 control: 10,000 directories", r)
 
     # descriptors
     kinds = ("null", "dir", "path", "memfd", "socket", "pipe", "peer", "self")

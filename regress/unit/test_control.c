@@ -98,7 +98,7 @@ START_TEST(how_a_parser_ended)
 	    {SIGXCPU, "10 s", "fewer"},
 	    {SIGSEGV, "crashed", "--no-defaults -p NAME"},
 	    {SIGTERM, "signal 15", "try again"},
-	    {EXIT_CARREL << 8, "without a policy", "ulimit"},
+	    {EXIT_CARREL << 8, "without a policy", "carrel doctor"},
 	    {42 << 8, "(exit 42)", "install carrel again"},
 	};
 	char why[TEXT_MAX_LEN];
