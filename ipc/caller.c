@@ -6,6 +6,11 @@
 #include "limits.h"
 #include "path.h"
 
+_Static_assert(GROUPS_MAX_LEN * 7 + GROUPS_NAMES_LEN + 6 * (PATH_MAX_LEN + 3) +
+		       5 * (IDENT_MAX_LEN + 3) + 64 <
+		   RECORD_MAX,
+    "a caller fits a record");
+
 void
 caller_free(struct caller *c)
 {

@@ -1,6 +1,7 @@
 #include <sys/utsname.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,10 +198,12 @@ by_maximum(const struct cause_host *h, char *buf, size_t len)
 	}
 	snprintf(buf, len,
 	    "the maximum of namespaces is reached (user.max_%s_namespaces = "
-	    "%ld): as root sysctl -w user.max_%s_namespaces=%d, and look in "
+	    "%ld): as root sysctl -w user.max_%s_namespaces=%ld, and look in "
 	    "/etc/sysctl.d for who lowered it",
 	    maxima[least].name, maxima[least].n, maxima[least].name,
-	    maxima[least].n < ENOUGH ? ENOUGH : 2 * (int)maxima[least].n);
+	    maxima[least].n < ENOUGH	    ? (long)ENOUGH
+	    : maxima[least].n < INT_MAX / 2 ? 2 * maxima[least].n
+					    : (long)INT_MAX);
 }
 
 static void
@@ -325,6 +328,19 @@ why_seccomp(const struct cause_host *h, int err, char *buf, size_t len)
 		by_lsm(h, err, buf, len);
 }
 
+static void
+why_keyring(int err, char *buf, size_t len)
+{
+	if (err == EDQUOT)
+		snprintf(buf, len,
+		    "this user holds all the keys that he may: end what uses "
+		    "them, or as root raise the sysctl kernel.keys.maxkeys");
+	else if (refused(err))
+		snprintf(buf, len,
+		    "a system-call filter around carrel refuses keyctl(2): "
+		    "allow it there (inside carrel there is no carrel)");
+}
+
 const char *
 cause_judge(const struct cause_host *h, enum cause_step step, int err,
     char *buf, size_t len)
@@ -356,6 +372,9 @@ cause_judge(const struct cause_host *h, enum cause_step step, int err,
 		break;
 	case CAUSE_SECCOMP:
 		why_seccomp(h, err, buf, len);
+		break;
+	case CAUSE_KEYRING:
+		why_keyring(err, buf, len);
 		break;
 	}
 	return buf;

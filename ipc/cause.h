@@ -14,7 +14,8 @@ enum cause_step {
 	CAUSE_OPENAT2,
 	CAUSE_LANDLOCK,
 	CAUSE_SECCOMP,
-	CAUSE_LAST = CAUSE_SECCOMP
+	CAUSE_KEYRING, /* a session keyring */
+	CAUSE_LAST = CAUSE_KEYRING
 };
 
 /*

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,20 +32,25 @@ channel_deadline(int seconds)
 	return channel_now() + (int64_t)seconds * 1000;
 }
 
+int
+channel_left(int64_t deadline)
+{
+	int64_t left;
+
+	if (deadline < 0)
+		return -1;
+	left = deadline - channel_now();
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
 static int
 wait_for(int fd, short events, int64_t deadline)
 {
 	struct pollfd p = {.fd = fd, .events = events};
-	int64_t left = -1;
 	int n;
 
 	for (;;) {
-		if (deadline >= 0) {
-			left = deadline - channel_now();
-			if (left < 0)
-				left = 0;
-		}
-		n = poll(&p, 1, (int)left);
+		n = poll(&p, 1, channel_left(deadline));
 		if (n > 0)
 			return 0;
 		if (n == 0) {

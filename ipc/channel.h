@@ -19,6 +19,8 @@ int channel_pair(int fd[2]);
 /* CLOCK_MONOTONIC in milliseconds, and that plus seconds. */
 int64_t channel_now(void);
 int64_t channel_deadline(int seconds);
+/* What is left of a deadline, for poll(2); -1 of -1. */
+int channel_left(int64_t deadline);
 
 /* Sends records; full datagrams leave on their own, the rest by a flush. */
 struct sender {

@@ -7,28 +7,30 @@
  * Bytes unless another unit is named.
  */
 
-#define NAME_MAX_LEN	 63		/* a profile's NAME, without the '@' */
-#define PATH_MAX_LEN	 4095		/* a path, without its NUL (PATH_MAX) */
-#define COMPONENT_MAX	 255		/* one component of a path (NAME_MAX) */
-#define VALUE_MAX_LEN	 4096		/* a value in a profile */
-#define TEXT_MAX_LEN	 8192		/* a message for a person */
-#define IDENT_MAX_LEN	 255		/* user, group, TERM, LANG, TZ */
-#define FILE_MAX_LEN	 (256 * 1024)	/* a profile or config file */
-#define INCLUDE_DEPTH	 64		/* longest chain of includes */
-#define PROFILES_MAX	 512		/* profiles in one resolved policy */
-#define SELECT_MAX	 256		/* -p options and defaults */
-#define GRANTS_MAX	 32768		/* grants in one policy */
-#define ORIGINS_MAX	 1024		/* claims joined in one grant */
-#define REFUSALS_MAX	 256		/* reasons kept of one refusal */
-#define LINKS_MAX	 40		/* symlinks followed in one path */
-#define GROUPS_MAX_LEN	 1024		/* supplementary groups of the caller */
-#define TMPFS_SIZE	 (256ULL << 20) /* a tmpfs without size= */
+#define NAME_MAX_LEN	 63	      /* a profile's NAME, without the '@' */
+#define PATH_MAX_LEN	 4095	      /* a path, without its NUL (PATH_MAX) */
+#define COMPONENT_MAX	 255	      /* one component of a path (NAME_MAX) */
+#define VALUE_MAX_LEN	 4096	      /* a value in a profile */
+#define TEXT_MAX_LEN	 8192	      /* a message for a person */
+#define IDENT_MAX_LEN	 255	      /* user, group, TERM, LANG, TZ */
+#define FILE_MAX_LEN	 (256 * 1024) /* a profile or config file */
+#define INCLUDE_DEPTH	 64	      /* longest chain of includes */
+#define PROFILES_MAX	 512	      /* profiles in one resolved policy */
+#define SELECT_MAX	 256	      /* -p options and defaults */
+#define GRANTS_MAX	 32768	      /* grants in one policy */
+#define ORIGINS_MAX	 1024	      /* claims joined in one grant */
+#define REFUSALS_MAX	 256	      /* reasons kept of one refusal */
+#define LINKS_MAX	 40	      /* symlinks followed in one path */
+#define LINKS_LEN	 32768	      /* bytes of all their paths */
+#define GROUPS_MAX_LEN	 1024	      /* groups of the caller that are named */
+#define GROUPS_NAMES_LEN 16384	      /* bytes of all their names */
+#define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */
 #define SCREEN_WORDS	 64		 /* words of a command on a screen */
 #define SCREEN_WORD_LEN	 255		 /* of each */
-#define RECORD_MAX	 32768		 /* one record, with its header */
-#define DATAGRAM_MAX	 65536		 /* several records */
+#define RECORD_MAX	 65536		 /* one record, with its header */
+#define DATAGRAM_MAX	 131072		 /* several; less than a socket holds */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */
 #define PLAN_BYTES_MAX	 (128UL << 20)	 /* all steps of one plan */
 

@@ -67,7 +67,8 @@ refusal_text(const struct refusal *r, char *buf, size_t len)
 	else if (r->file[0] != '\0')
 		snprintf(where, sizeof(where), " (%s)", r->file);
 	snprintf(buf, len, "%s%s%s%s%s%s%s",
-	    r->profile[0] != '\0' ? "profile " : "", r->profile, where,
+	    r->profile[0] != '\0' ? "profile " : "", r->profile,
+	    r->profile[0] != '\0' ? where : where + (where[0] != '\0'),
 	    r->profile[0] != '\0' || where[0] != '\0' ? ": " : "", r->what,
 	    r->fix[0] != '\0' ? "; " : "", r->fix);
 	return buf;

@@ -17,6 +17,33 @@ grow(void *p, size_t n, size_t size)
 	return realloc(p, (n == 0 ? 1 : n * 2) * size);
 }
 
+static void
+profile_free(struct profile *p)
+{
+	free(p->name);
+	free(p->file);
+	free(p->description);
+	free(p->abuse);
+	free(p->includes);
+}
+
+static void
+grant_free(struct grant *g)
+{
+	free(g->guest);
+	free(g->source);
+	free(g->origins);
+}
+
+static void
+refusal_free(struct refusal *r)
+{
+	free(r->profile);
+	free(r->file);
+	free(r->what);
+	free(r->fix);
+}
+
 struct profile *
 policy_add_profile(struct policy *po, const char *name, const char *file,
     enum layer layer, uint8_t flags)
@@ -39,10 +66,12 @@ policy_add_profile(struct policy *po, const char *name, const char *file,
 	p->abuse = strdup("");
 	p->layer = (uint8_t)layer;
 	p->flags = flags;
-	po->nprofiles++; /* policy_free() frees what is there */
 	if (p->name == NULL || p->file == NULL || p->description == NULL ||
-	    p->abuse == NULL)
+	    p->abuse == NULL) {
+		profile_free(p);
 		return NULL;
+	}
+	po->nprofiles++;
 	return p;
 }
 
@@ -67,8 +96,12 @@ policy_add_grant(struct policy *po, enum grant_kind kind, uint8_t flags,
 	g->guest = strdup(guest);
 	g->source = strdup(source);
 	g->size = size;
+	if (g->guest == NULL || g->source == NULL) {
+		grant_free(g);
+		return NULL;
+	}
 	po->ngrants++;
-	return g->guest == NULL || g->source == NULL ? NULL : g;
+	return g;
 }
 
 int
@@ -96,36 +129,30 @@ policy_refuse(struct policy *po, const char *profile, const char *file,
 	char what[TEXT_MAX_LEN];
 	va_list ap;
 
-	if (po->nrefusals >= REFUSALS_MAX)
+	if (po->nrefusals >= REFUSALS_MAX) {
+		po->unkept++;
 		return 0;
-	if (po->nrefusals == REFUSALS_MAX - 1) {
-		/* sorts last: no name, no line, and a '~' in front */
-		fmt = NULL;
-		snprintf(what, sizeof(what),
-		    "~ there are more reasons than the %d shown", REFUSALS_MAX);
-		profile = file = "";
-		fix = "remove the causes above first";
-		line = 0;
 	}
-	if (fmt != NULL) {
-		va_start(ap, fmt);
-		vsnprintf(what, sizeof(what), fmt, ap);
-		va_end(ap);
-	}
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
 	r = grow(po->refusals, po->nrefusals, sizeof(*r));
 	if (r == NULL)
 		return -1;
 	po->refusals = r;
-	r = &po->refusals[po->nrefusals++];
+	r = &po->refusals[po->nrefusals];
 	r->profile = strdup(profile);
 	r->file = strdup(file);
 	r->line = line;
 	r->what = strdup(what);
 	r->fix = strdup(fix);
-	return r->profile == NULL || r->file == NULL || r->what == NULL ||
-		       r->fix == NULL
-		   ? -1
-		   : 0;
+	if (r->profile == NULL || r->file == NULL || r->what == NULL ||
+	    r->fix == NULL) {
+		refusal_free(r);
+		return -1;
+	}
+	po->nrefusals++;
+	return 0;
 }
 
 void
@@ -134,22 +161,13 @@ policy_free(struct policy *po)
 	size_t i;
 
 	for (i = 0; i < po->nprofiles; i++) {
-		free(po->profiles[i].name);
-		free(po->profiles[i].file);
-		free(po->profiles[i].description);
-		free(po->profiles[i].abuse);
-		free(po->profiles[i].includes);
+		profile_free(&po->profiles[i]);
 	}
 	for (i = 0; i < po->ngrants; i++) {
-		free(po->grants[i].guest);
-		free(po->grants[i].source);
-		free(po->grants[i].origins);
+		grant_free(&po->grants[i]);
 	}
 	for (i = 0; i < po->nrefusals; i++) {
-		free(po->refusals[i].profile);
-		free(po->refusals[i].file);
-		free(po->refusals[i].what);
-		free(po->refusals[i].fix);
+		refusal_free(&po->refusals[i]);
 	}
 	free(po->profiles);
 	free(po->grants);

@@ -93,6 +93,7 @@ struct policy {
 	size_t ngrants;
 	struct refusal *refusals; /* if any, the policy can only be shown */
 	size_t nrefusals;
+	size_t unkept; /* further reasons, of which only the number is known */
 };
 
 /* What follows is complete or fails: -1 with errno, nothing was added. */
@@ -103,7 +104,7 @@ struct profile *policy_add_profile(struct policy *, const char *name,
 struct grant *policy_add_grant(struct policy *, enum grant_kind, uint8_t flags,
     const char *guest, const char *source, uint64_t size);
 int grant_add_origin(struct grant *, const struct origin *);
-/* At most REFUSALS_MAX are kept; the last one then says so. */
+/* At most REFUSALS_MAX are kept; the rest is counted. */
 int policy_refuse(struct policy *, const char *profile, const char *file,
     uint32_t line, const char *fix, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));

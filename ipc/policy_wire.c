@@ -153,13 +153,17 @@ put_end(struct wbuf *w, const struct policy *po)
 	wbuf_u32(w, (uint32_t)po->nprofiles);
 	wbuf_u32(w, (uint32_t)po->ngrants);
 	wbuf_u32(w, (uint32_t)po->nrefusals);
+	wbuf_u32(w, (uint32_t)po->unkept);
 }
 
 static int
-get_end(struct rcur *c, const struct policy *po)
+get_end(struct rcur *c, struct policy *po)
 {
 	if (rcur_u8(c) != (po->nrefusals > 0) || rcur_u32(c) != po->nprofiles ||
 	    rcur_u32(c) != po->ngrants || rcur_u32(c) != po->nrefusals)
+		return -1;
+	po->unkept = rcur_u32(c);
+	if (po->unkept > 0 && po->nrefusals < REFUSALS_MAX)
 		return -1;
 	return rcur_end(c);
 }

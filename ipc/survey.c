@@ -7,6 +7,9 @@
 #include "path.h"
 #include "survey.h"
 
+_Static_assert(LINKS_LEN + LINKS_MAX * 3 + PATH_MAX_LEN + 64 < RECORD_MAX,
+    "a row of the survey fits a record");
+
 int
 survey_init(struct survey *s, size_t n)
 {

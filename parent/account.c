@@ -66,32 +66,45 @@ find_user(struct caller *c)
 		c->shell = copy("/bin/sh");
 }
 
+/* All of them stay in force; GROUPS_MAX_LEN of them get a name inside. */
 static void
-find_groups(struct caller *c)
+find_gids(struct caller *c)
 {
-	gid_t gids[GROUPS_MAX_LEN];
-	struct group *gr;
-	size_t i;
-	FILE *f;
-	int n;
+	gid_t *gids;
+	int i, n;
 
-	n = getgroups(GROUPS_MAX_LEN - 1, gids);
-	if (n == -1)
+	if ((n = getgroups(0, NULL)) == -1 ||
+	    (gids = calloc((size_t)n + 1, sizeof(*gids))) == NULL ||
+	    (n = getgroups(n, gids)) == -1)
 		fatal("getgroups: %s", strerror(errno));
-	c->groups = calloc((size_t)n + 1, sizeof(*c->groups));
+	c->groups = calloc(GROUPS_MAX_LEN, sizeof(*c->groups));
 	if (c->groups == NULL)
 		fatal("out of memory");
 	c->groups[c->ngroups++].gid = c->gid;
-	for (i = 0; i < (size_t)n; i++)
+	for (i = 0; i < n && c->ngroups < GROUPS_MAX_LEN; i++)
 		if (gids[i] != c->gid)
 			c->groups[c->ngroups++].gid = gids[i];
+	free(gids);
+}
+
+static void
+find_groups(struct caller *c)
+{
+	size_t i, left = GROUPS_NAMES_LEN;
+	struct group *gr;
+	FILE *f;
+
+	find_gids(c);
 	if ((f = fopen("/etc/group", "re")) != NULL) {
 		while ((gr = fgetgrent(f)) != NULL)
 			for (i = 0; i < c->ngroups; i++)
 				if (c->groups[i].gid == gr->gr_gid &&
 				    c->groups[i].name == NULL &&
-				    plain_name(gr->gr_name))
+				    plain_name(gr->gr_name) &&
+				    strlen(gr->gr_name) < left) {
 					c->groups[i].name = copy(gr->gr_name);
+					left -= strlen(gr->gr_name);
+				}
 		fclose(f);
 	}
 	for (i = 0; i < c->ngroups; i++)
@@ -101,24 +114,32 @@ find_groups(struct caller *c)
 		c->flags |= CALLER_PRIVATE_GROUP;
 }
 
+/* A directory of the environment without '/' at its end; NULL if unfit. */
+static const char *
+clean(const char *env, char *buf, size_t len)
+{
+	size_t n;
+
+	if (env == NULL || strlen(env) >= len)
+		return NULL;
+	strcpy(buf, env);
+	for (n = strlen(buf); n > 1 && buf[n - 1] == '/'; n--)
+		buf[n - 1] = '\0';
+	return path_clean(buf) ? buf : NULL;
+}
+
 /* HOME counts if it is absolute and the caller's. */
 static void
 find_home(const struct start *s, struct caller *c)
 {
-	const char *env = start_getenv(s, "HOME");
-	char clean[PATH_MAX], real[PATH_MAX];
+	char buf[PATH_MAX], real[PATH_MAX];
+	const char *env = clean(start_getenv(s, "HOME"), buf, sizeof(buf));
 	struct stat st;
-	size_t n;
 
-	if (env != NULL && strlen(env) < sizeof(clean)) {
-		strcpy(clean, env);
-		for (n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
-			clean[n - 1] = '\0';
-		if (path_clean(clean) && stat(clean, &st) == 0 &&
-		    S_ISDIR(st.st_mode) && st.st_uid == c->uid) {
-			free(c->home);
-			c->home = copy(clean);
-		}
+	if (env != NULL && stat(env, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    st.st_uid == c->uid) {
+		free(c->home);
+		c->home = copy(env);
 	}
 	if (c->home == NULL)
 		c->home = copy("/");
@@ -199,15 +220,16 @@ account_find(const struct start *s, const struct options *o, struct caller *c)
 char *
 account_config_dir(const struct start *s, const struct caller *c)
 {
-	const char *xdg = start_getenv(s, "XDG_CONFIG_HOME");
-	char *p;
+	char buf[PATH_MAX], *p;
+	const char *dir;
 	int n;
 
-	if (xdg != NULL && path_clean(xdg))
-		n = asprintf(&p, "%s/carrel", xdg);
+	dir = clean(start_getenv(s, "XDG_CONFIG_HOME"), buf, sizeof(buf));
+	if (dir != NULL)
+		n = asprintf(&p, "%s/carrel", dir[1] == '\0' ? "" : dir);
 	else
-		n = asprintf(&p, "%s/.config/carrel",
-		    strcmp(c->home, "/") == 0 ? "" : c->home);
+		n = asprintf(
+		    &p, "%s/.config/carrel", c->home[1] == '\0' ? "" : c->home);
 	if (n == -1)
 		fatal("out of memory");
 	return p;

@@ -1,10 +1,11 @@
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account.h"
@@ -93,27 +94,19 @@ ask_send(const struct asked *a, const struct install *in,
 int
 ask_wait(const struct asked *a, int *status)
 {
-	struct timespec left;
-	sigset_t chld;
-	int64_t ms;
-	pid_t pid;
+	struct pollfd p = {.events = POLLIN};
+	int n;
 
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &chld, NULL) == -1)
+	/* pidfd_open(2): readable when the process has ended */
+	if ((p.fd = (int)syscall(SYS_pidfd_open, a->pid, 0)) == -1)
 		return -1;
-	while ((pid = waitpid(a->pid, status, WNOHANG)) != a->pid) {
-		if (pid == -1 && errno != EINTR)
-			return -1;
-		if ((ms = a->deadline - channel_now()) <= 0) {
-			errno = ETIMEDOUT;
-			return -1;
-		}
-		left.tv_sec = ms / 1000;
-		left.tv_nsec = ms % 1000 * 1000000;
-		(void)sigtimedwait(&chld, NULL, &left);
-	}
-	return 0;
+	do
+		n = poll(&p, 1, channel_left(a->deadline));
+	while (n == -1 && errno == EINTR);
+	close(p.fd);
+	if (n == 0)
+		errno = ETIMEDOUT;
+	return n == 1 && waitpid(a->pid, status, 0) == a->pid ? 0 : -1;
 }
 
 #define STR(x)	STR_(x)

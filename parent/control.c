@@ -9,29 +9,47 @@
 
 #define HEAD 16 /* more than the fields before the text need */
 
+static int
+send_once(int fd, enum control_type type, int a, int b, const char *text)
+{
+	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
+	struct wbuf w;
+
+	wbuf_init(&w, data, sizeof(data));
+	wbuf_u8(&w, type);
+	wbuf_u32(&w, (uint32_t)a);
+	wbuf_u32(&w, (uint32_t)b);
+	wbuf_str(&w, text);
+	return send(fd, data, w.len, MSG_NOSIGNAL) == -1 ? -1 : 0;
+}
+
 int
 control_send(int fd, enum control_type type, int a, int b, const char *text)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
 	char cut[TEXT_MAX_LEN + 1];
-	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
-	struct wbuf w;
 
 	cut[0] = '\0';
 	if (text != NULL)
 		strncat(cut, text, TEXT_MAX_LEN);
-	wbuf_init(&w, data, sizeof(data));
-	wbuf_u8(&w, type);
-	wbuf_u32(&w, (uint32_t)a);
-	wbuf_u32(&w, (uint32_t)b);
-	wbuf_str(&w, cut);
-	while (send(fd, data, w.len, MSG_NOSIGNAL) == -1) {
+	while (send_once(fd, type, a, b, cut) == -1) {
 		if (errno == EAGAIN)
 			(void)poll(&p, 1, -1);
 		else if (errno != EINTR)
 			return -1;
 	}
 	return 0;
+}
+
+int
+control_try(int fd, enum control_type type, int a, int b)
+{
+	int n;
+
+	do
+		n = send_once(fd, type, a, b, "");
+	while (n == -1 && errno == EINTR);
+	return n;
 }
 
 int
@@ -64,19 +82,15 @@ control_receive(int fd, struct control *m)
 }
 
 int
-control_wait(int fd, struct control *m, long long deadline)
+control_wait(int fd, struct control *m, int64_t deadline)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	long long left;
 	int n;
 
 	for (;;) {
 		if ((n = control_receive(fd, m)) != -1 || errno != EAGAIN)
 			return n;
-		left = deadline < 0 ? -1 : deadline - channel_now();
-		if (deadline >= 0 && left < 0)
-			left = 0;
-		n = poll(&p, 1, (int)left);
+		n = poll(&p, 1, channel_left(deadline));
 		if (n == 0) {
 			errno = ETIMEDOUT;
 			return -1;

@@ -50,8 +50,9 @@ install_find(struct install *in)
 static void __attribute__((noreturn)) become(const char *path, char **argv)
 {
 	execve(path, argv, nothing);
-	fatal("%s: %s; carrel is not installed completely", path,
+	log_warn("%s: %s; carrel is not installed completely", path,
 	    strerror(errno));
+	_exit(EXIT_CARREL);
 }
 
 /*
@@ -79,7 +80,7 @@ helper_start(const struct install *in, const char *name, char **argv, int fd)
 	if ((aside = fcntl(fd, F_DUPFD_CLOEXEC, ASIDE)) == -1 ||
 	    dup2(aside, HELPER_FD) == -1 ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) == -1)
-		fatal("start %s: %s", name, strerror(errno));
+		_exit(EXIT_CARREL);
 	become(path, argv);
 }
 

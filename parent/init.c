@@ -16,6 +16,9 @@
 #include "processes.h"
 #include "setup.h"
 
+#define REAP_MAX     64 /* of what ends and what is said, in one turn */
+#define MESSAGES_MAX 64
+
 struct init {
 	const struct setup *s;
 	int sigfd;
@@ -24,8 +27,6 @@ struct init {
 	int status;  /* this wait status */
 	int stopped; /* everything inside was stopped for the monitor */
 	struct processes halted;
-	/* signals that this process, in the payload's group, got as well */
-	sigset_t direct;
 };
 
 static void __attribute__((noreturn)) end(const struct init *in)
@@ -43,13 +44,15 @@ static void __attribute__((noreturn)) end(const struct init *in)
 static void
 watch_signals(struct init *in)
 {
-	sigset_t all;
+	sigset_t all, children;
 
 	sigfillset(&all);
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &all, NULL) == -1 ||
-	    (in->sigfd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
+	    (in->sigfd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)) ==
+		-1)
 		_exit(1);
-	sigemptyset(&in->direct);
 }
 
 /* The run's name for the monitor: a row of the plan. */
@@ -90,82 +93,83 @@ start_payload(struct init *in, const struct plan *plan)
 	control_send(in->s->control, CONTROL_STARTED, 0, 0, run_name(plan));
 }
 
-/*
- * A group signal reaches the monitor, the payload and this process, when all
- * three share a group; the monitor passes it on, and here it is dropped, so
- * that the payload gets it once.
- */
+/* What the terminal sends goes to the group, as it would have there. */
 static void
-signal_payload(struct init *in, int sig)
+signal_payload(const struct init *in, int sig, int group)
 {
-	if (in->s->terminal == TERMINAL_SHARED &&
-	    sigismember(&in->direct, sig) == 1) {
-		sigdelset(&in->direct, sig);
-		return;
-	}
+	pid_t pgrp = group ? getpgid(in->payload) : 0;
+
 	/* with --wait-all what it left behind gets its signals */
-	(void)kill(in->ended ? -1 : in->payload, sig);
+	if (in->ended)
+		(void)kill(-1, sig);
+	else
+		(void)kill(pgrp > 0 ? -pgrp : in->payload, sig);
 }
 
 static void
-reap(struct init *in)
+changed(struct init *in, int status)
 {
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != in->payload)
-			continue;
-		if (WIFSTOPPED(status)) {
-			if (!in->stopped)
-				control_send(in->s->control, CONTROL_STOPPED,
-				    WSTOPSIG(status), 0, NULL);
-			continue;
-		}
+	if (!WIFSTOPPED(status)) {
 		in->ended = 1;
 		in->status = status;
-	}
-	if (in->ended &&
-	    (!in->s->options->wait_all || (pid == -1 && errno == ECHILD)))
-		end(in);
+	} else if (!in->stopped)
+		control_send(
+		    in->s->control, CONTROL_STOPPED, WSTOPSIG(status), 0, NULL);
 }
 
-static void
-read_signals(struct init *in)
+/*
+ * The payload first, and then so many of the others: what it left behind
+ * cannot put off its end by making and ending processes. 1 if there may be
+ * more.
+ */
+static int
+reap(struct init *in)
 {
-	struct signalfd_siginfo si;
-	ssize_t n;
+	int status, i;
+	pid_t pid = 0;
 
-	while ((n = read(in->sigfd, &si, sizeof(si))) == sizeof(si))
-		if (si.ssi_signo != SIGCHLD)
-			sigaddset(&in->direct, (int)si.ssi_signo);
-	reap(in);
+	if (!in->ended &&
+	    waitpid(in->payload, &status, WNOHANG | WUNTRACED) > 0)
+		changed(in, status);
+	if (in->ended && !in->s->options->wait_all)
+		end(in);
+	for (i = 0; i < REAP_MAX; i++) {
+		if ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) <= 0)
+			break;
+		if (pid == in->payload)
+			changed(in, status);
+	}
+	if (in->ended && pid == -1 && errno == ECHILD)
+		end(in);
+	return i == REAP_MAX;
 }
 
 static void
 resume(struct init *in, int foreground)
 {
-	pid_t pgrp = getpgid(in->payload); /* 0 if it is carrel's own */
+	pid_t pgrp = getpgid(in->payload);
 
 	if (foreground && pgrp > 0)
-		(void)terminal_give(pgrp);
+		(void)terminal_give(in->s->tty, pgrp);
 	in->stopped = 0;
 	processes_continue(&in->halted);
 	/* what ^Z stopped, as a shell's fg does */
-	(void)kill(pgrp > 0 ? -pgrp : in->payload, SIGCONT);
+	if (pgrp > 0)
+		(void)kill(-pgrp, SIGCONT);
 }
 
 static void
 read_control(struct init *in)
 {
 	struct control m;
-	int n;
+	int i, n = 1;
 
-	while ((n = control_receive(in->s->control, &m)) == 1) {
+	for (i = 0; i < MESSAGES_MAX; i++) {
+		if ((n = control_receive(in->s->control, &m)) != 1)
+			break;
 		switch (m.type) {
 		case CONTROL_SIGNAL:
-			read_signals(in);
-			signal_payload(in, m.a);
+			signal_payload(in, m.a, m.b);
 			break;
 		case CONTROL_STOP:
 			in->stopped = 1;
@@ -180,7 +184,7 @@ read_control(struct init *in)
 			_exit(1);
 		}
 	}
-	if (n == 0 || errno != EAGAIN)
+	if (n == 0 || (n == -1 && errno != EAGAIN))
 		_exit(1); /* the monitor is gone */
 }
 
@@ -188,21 +192,22 @@ void
 init_run(const struct setup *s, const struct plan *plan)
 {
 	struct init in = {.s = s};
+	struct signalfd_siginfo si;
 	struct pollfd p[2];
+	int more = 0;
 
 	watch_signals(&in);
-	read_signals(
-	    &in); /* what came before the payload is not the payload's */
-	sigemptyset(&in.direct);
 	start_payload(&in, plan);
 	p[0].fd = in.sigfd;
 	p[1].fd = s->control;
 	p[0].events = p[1].events = POLLIN;
 	for (;;) {
-		if (poll(p, 2, -1) == -1 && errno != EINTR)
+		if (poll(p, 2, more ? 0 : -1) == -1 && errno != EINTR)
 			_exit(1);
+		/* one SIGCHLD may stand for many: reap() asks itself */
+		(void)!read(in.sigfd, &si, sizeof(si));
 		/* the end of the payload is told before the monitor's */
-		read_signals(&in);
+		more = reap(&in);
 		read_control(&in);
 	}
 }

@@ -24,6 +24,7 @@ struct walk {
 	int cur;		     /* O_PATH, or -1 */
 	struct stat st;		     /* of cur */
 	int opens;
+	size_t room; /* for the paths of links */
 	struct survey_row *row;
 };
 
@@ -85,8 +86,9 @@ walk_note(struct walk *w, const char *name)
 	char **links, *path;
 	size_t n = strlen(w->done) + 1 + strlen(name) + 1;
 
-	if (r->nlinks >= LINKS_MAX)
+	if (r->nlinks >= LINKS_MAX || n > w->room)
 		return fail(ELOOP);
+	w->room -= n;
 	if (n > PATH_MAX_LEN + 1)
 		return fail(ENAMETOOLONG);
 	links = realloc(r->links, (r->nlinks + 1) * sizeof(*links));
@@ -204,6 +206,7 @@ look_walk(const char *path, struct survey_row *row)
 
 	w.cur = -1;
 	w.opens = 0;
+	w.room = LINKS_LEN;
 	w.row = row;
 	if (strlen(path) > PATH_MAX_LEN)
 		return fail(ENAMETOOLONG);

@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "account.h"
@@ -18,7 +20,11 @@
 #include "options.h"
 #include "setup.h"
 #include "start.h"
+#include "status.h"
 #include "terminal.h"
+
+/* Its possessor all, its user to find it and to look: keyctl_setperm(3). */
+#define KEYRING_PERM 0x3f1b0000UL
 
 /*
  * The life of the parent. Everything that could hold privilege is in the
@@ -55,6 +61,30 @@ read_options(int argc, char **argv, struct options *o)
 	}
 }
 
+/*
+ * The payload shall not find the caller's keys through his session keyring
+ * (session-keyring(7)). One empty keyring serves all runs of a user: each
+ * run's own would count against the keys that he may have (200 by default),
+ * and no payload may call keyctl(2) to put anything into it.
+ */
+static void
+session_keyring(void)
+{
+	char why[TEXT_MAX_LEN];
+	long key;
+	int err;
+
+	key = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "carrel, empty");
+	if (key == -1 && errno != ENOSYS) {
+		err = errno;
+		fatal("a session keyring: %s; %s", strerror(err),
+		    cause_of(CAUSE_KEYRING, err, why, sizeof(why)));
+	}
+	/* so that the next run finds it; it may be there for long already */
+	if (key != -1)
+		(void)syscall(SYS_keyctl, KEYCTL_SETPERM, key, KEYRING_PERM);
+}
+
 static void
 no_privilege(void)
 {
@@ -79,10 +109,12 @@ run(const struct options *o, const struct start *st, const struct caller *c,
 	    .deadline = a->deadline};
 	int control[2];
 
+	session_keyring();
 	terminal_find(&terminal);
 	if (channel_pair(control) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	s.terminal = terminal.mode;
+	s.tty = terminal.fd;
 	s.control = control[1];
 	s.outside = control[0];
 	w.setup = setup_start(&s);
@@ -111,6 +143,7 @@ main(int argc, char **argv, char **envp)
 		      "which is not in this version of carrel; remove it, "
 		      "e.g. chmod u-s, setcap -r");
 	start_close(o.status_fd);
+	status_open(o.status_fd);
 	install_find(&in);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);

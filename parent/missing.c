@@ -59,7 +59,8 @@ missing_tell(const struct options *o, const struct caller *c,
 	for (i = 0; of_sys[i] != NULL; i++)
 		if (path_covers(of_sys[i], host)) {
 			log_warn("%s: not found inside (PATH there is %s); "
-				 "this host has %s: add -p @sys",
+				 "this host has %s: name that path, and add -p "
+				 "@sys if it is not there",
 			    name, path, host);
 			return;
 		}

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -20,24 +21,29 @@
 #include "status.h"
 #include "terminal.h"
 
-#define STOP_SECONDS 2 /* until everything inside has to have stopped */
-#define RUN_LEN	     33
+#define STOP_SECONDS 2	/* until everything inside has to have stopped */
+#define LAST_TURNS   16 /* more than a socket holds */
+#define MESSAGES_MAX 64 /* from inside, in one turn */
+#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
-	int going;	 /* the parser ended well */
-	int early;	 /* a signal came between that and the payload */
-	int started;	 /* the payload was executed */
-	int stopped_all; /* pid 1's answer to CONTROL_STOP */
-	int stopping;	 /* in stop() */
+	int going;   /* the parser ended well */
+	int early;   /* a signal came between that and the payload */
+	int started; /* the payload was executed */
+	/* what is still to be told, as soon as pid 1 has room for it */
+	uint64_t signals, group; /* bit N: signal N; for the payload's group */
+	int tell_go, tell_stop, tell_resume, foreground;
+	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
+	int hung_up;	 /* the other end of control is closed */
 	int gone;	 /* the set-up process, and so all inside, has ended */
 	int by_payload;	 /* code is the payload's own */
 	int code;	 /* -1 until it is known */
 	int signal;	 /* that ended the payload */
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
-	char run[RUN_LEN];
+	char run[RUN_LEN + 1];
 };
 
 /* Signals that are passed in. The rest has its default action. */
@@ -72,6 +78,52 @@ monitor_block(void)
 		fatal("sigprocmask: %s", strerror(errno));
 }
 
+static int
+told(struct monitor *m, int *flag, enum control_type type, int a)
+{
+	if (!*flag)
+		return 1;
+	if (control_try(m->w->control, type, a, 0) == -1 && errno == EAGAIN)
+		return 0;
+	*flag = 0; /* or there is nobody left: SIGCHLD follows */
+	return 1;
+}
+
+/*
+ * Never waits: a payload that keeps pid 1 busy could make this process deaf
+ * to SIGTERM and to the deadline that follows it. 1 when all is told.
+ */
+static int
+tell(struct monitor *m)
+{
+	uint64_t bit;
+	int sig;
+
+	if (!told(m, &m->tell_go, CONTROL_GO, 0) ||
+	    !told(m, &m->tell_resume, CONTROL_RESUME, m->foreground) ||
+	    !told(m, &m->tell_stop, CONTROL_STOP, 0))
+		return 0;
+	for (sig = 1; m->signals != 0 && sig < 64; sig++) {
+		bit = UINT64_C(1) << sig;
+		if ((m->signals & bit) == 0)
+			continue;
+		if (control_try(m->w->control, CONTROL_SIGNAL, sig,
+			(m->group & bit) != 0) == -1 &&
+		    errno == EAGAIN)
+			return 0;
+		m->signals &= ~bit;
+		m->group &= ~bit;
+	}
+	return 1;
+}
+
+static void
+resume(struct monitor *m, int foreground)
+{
+	m->tell_resume = 1;
+	m->foreground = foreground;
+}
+
 /* The run ends with this code; what is inside is killed with pid 1. */
 static void
 give_up(struct monitor *m, int code)
@@ -96,6 +148,24 @@ failed(struct monitor *m, const struct control *c)
 	give_up(m, EXIT_CARREL);
 }
 
+static const char *
+refused_fix(int err)
+{
+	switch (err) {
+	case EACCES:
+		return "make it executable (chmod +x), or name the program "
+		       "that runs it";
+	case ENOEXEC:
+		return "begin it with a line like #!/bin/sh, or name the "
+		       "program that runs it";
+	case E2BIG:
+		return "the arguments and the environment are too long "
+		       "together, see execve(2)";
+	default:
+		return "see execve(2)";
+	}
+}
+
 static void
 no_exec(struct monitor *m, const struct control *c)
 {
@@ -117,8 +187,8 @@ no_exec(struct monitor *m, const struct control *c)
 		give_up(m, 127);
 		break;
 	case PAYLOAD_REFUSED:
-		log_warn(
-		    "\"%s\" cannot be executed: %s", c->text, strerror(c->b));
+		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
+		    strerror(c->b), refused_fix(c->b));
 		give_up(m, 126);
 		break;
 	default:
@@ -153,47 +223,80 @@ is_stop(int sig)
 	return 0;
 }
 
-static void read_control(struct monitor *);
-
 /*
  * The whole job stops, as a shell's job does: first everything inside, then
- * the terminal comes back, then this process.
+ * the terminal comes back, then this process. Begun here, ended by stopped().
  */
 static void
 stop(struct monitor *m, int sig)
 {
-	struct pollfd p = {.fd = m->w->control, .events = POLLIN};
-	int64_t until = channel_deadline(STOP_SECONDS);
+	struct terminal *t = m->w->terminal;
+	int ttyin = sig == SIGTTIN || sig == SIGTTOU;
 
-	if (m->stopping || m->w->terminal->mode == TERMINAL_NONE)
+	if (t->mode == TERMINAL_NONE || m->stop_by != -1 || m->code != -1)
 		return;
-	if (!terminal_job_control()) {
+	if (ttyin && !t->inside && terminal_lend(t))
+		resume(m, 1);
+	else if (terminal_job_control()) {
+		m->tell_stop = 1;
+		m->stop_by = channel_deadline(STOP_SECONDS);
+	} else if (is_stop(sig))
 		/* nobody could continue it: the kernel would not stop it */
-		if (is_stop(sig))
-			(void)control_send(
-			    m->w->control, CONTROL_RESUME, 0, 0, NULL);
+		resume(m, 0);
+}
+
+/* Everything inside has stopped: now this process. */
+static void
+stopped(struct monitor *m)
+{
+	if (m->stop_by == -1 || m->code != -1)
 		return;
-	}
-	if (control_send(m->w->control, CONTROL_STOP, 0, 0, NULL) == -1)
-		return;
-	m->stopping = 1;
-	m->stopped_all = 0;
-	while (!m->stopped_all && m->code == -1 && channel_now() < until) {
-		(void)poll(&p, 1, (int)(until - channel_now()));
-		read_control(m);
-		if ((p.revents & (POLLHUP | POLLERR)) != 0)
-			break;
-	}
+	m->stop_by = -1;
 	terminal_take(m->w->terminal);
 	(void)kill(getpid(), SIGSTOP);
-	(void)control_send(m->w->control, CONTROL_RESUME,
-	    terminal_resumed(m->w->terminal), 0, NULL);
-	m->stopping = 0;
+	resume(m, terminal_resumed(m->w->terminal));
+}
+
+static void
+started(struct monitor *m, const struct control *c)
+{
+	m->started = 1;
+	m->w->terminal->used = 1;
+	/* it goes into JSON: hex digits or nothing */
+	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
+	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
+	status_start(m->run);
+}
+
+/* What may come from inside before there is a payload, and after. */
+static int
+legal(const struct monitor *m, enum control_type type)
+{
+	switch (type) {
+	case CONTROL_SAY:
+	case CONTROL_FAILED:
+	case CONTROL_REFUSED:
+	case CONTROL_STARTED:
+	case CONTROL_NO_EXEC:
+		return !m->started;
+	case CONTROL_STOPPED:
+	case CONTROL_STOPPED_ALL:
+	case CONTROL_ENDED:
+		return m->started && !m->by_payload;
+	default:
+		return 0;
+	}
 }
 
 static void
 message(struct monitor *m, const struct control *c)
 {
+	if (!legal(m, c->type)) {
+		log_warn("unexpected message %d from inside; the run ends",
+		    (int)c->type);
+		give_up(m, EXIT_CARREL);
+		return;
+	}
 	switch (c->type) {
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
@@ -205,12 +308,7 @@ message(struct monitor *m, const struct control *c)
 		give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_STARTED:
-		m->started = 1;
-		m->w->terminal->used = 1;
-		snprintf(m->run, sizeof(m->run), "%.32s", c->text);
-		/* it goes into JSON: hex digits or nothing */
-		m->run[strspn(m->run, "0123456789abcdef")] = '\0';
-		status_start(m->w->options->status_fd, m->run);
+		started(m, c);
 		break;
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
@@ -219,14 +317,10 @@ message(struct monitor *m, const struct control *c)
 		stop(m, c->a);
 		break;
 	case CONTROL_STOPPED_ALL:
-		m->stopped_all = 1;
-		break;
-	case CONTROL_ENDED:
-		ended(m, c->a);
+		stopped(m);
 		break;
 	default:
-		log_warn("unexpected message from inside");
-		give_up(m, EXIT_CARREL);
+		ended(m, c->a);
 		break;
 	}
 }
@@ -235,13 +329,18 @@ static void
 read_control(struct monitor *m)
 {
 	struct control c;
-	int n;
+	int i, n = 1;
 
-	while ((n = control_receive(m->w->control, &c)) == 1)
-		message(m, &c);
-	if (n == -1 && errno != EAGAIN) {
-		log_warn("a bad message from inside: %s", strerror(errno));
+	for (i = 0; i < MESSAGES_MAX && n == 1; i++)
+		if ((n = control_receive(m->w->control, &c)) == 1)
+			message(m, &c);
+	if (n == 0)
+		m->hung_up = 1; /* SIGCHLD follows */
+	else if (n == -1 && errno != EAGAIN) {
+		log_warn("a bad message from inside: %s; the run ends",
+		    strerror(errno));
 		give_up(m, EXIT_CARREL);
+		m->hung_up = 1;
 	}
 }
 
@@ -252,7 +351,7 @@ parser_ended(struct monitor *m, int status)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
-		(void)control_send(m->w->control, CONTROL_GO, 0, 0, NULL);
+		m->tell_go = 1;
 		return;
 	}
 	if (m->code != -1)
@@ -264,7 +363,7 @@ parser_ended(struct monitor *m, int status)
 static void
 children(struct monitor *m)
 {
-	int status;
+	int i, status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -275,7 +374,8 @@ children(struct monitor *m)
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
-		read_control(m); /* its last words */
+		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
+			read_control(m); /* its last words */
 		if (m->code == -1 && WIFSIGNALED(status))
 			log_warn("the sandbox was ended from outside by "
 				 "signal %d",
@@ -288,7 +388,7 @@ children(struct monitor *m)
 }
 
 static void
-got_signal(struct monitor *m, int sig)
+got_signal(struct monitor *m, int sig, int from_terminal)
 {
 	int quiet = sig == SIGWINCH || is_stop(sig);
 
@@ -316,7 +416,9 @@ got_signal(struct monitor *m, int sig)
 		stop(m, sig);
 		return;
 	}
-	(void)control_send(m->w->control, CONTROL_SIGNAL, sig, 0, NULL);
+	m->signals |= UINT64_C(1) << sig;
+	if (from_terminal)
+		m->group |= UINT64_C(1) << sig;
 	if ((sig == SIGTERM || sig == SIGHUP) && m->kill_at == -1)
 		m->kill_at = channel_deadline(GRACE_SECONDS);
 }
@@ -327,18 +429,14 @@ read_signals(struct monitor *m)
 	struct signalfd_siginfo si;
 
 	while (read(m->sigfd, &si, sizeof(si)) == sizeof(si))
-		got_signal(m, (int)si.ssi_signo);
+		got_signal(m, (int)si.ssi_signo, si.ssi_code == SI_KERNEL);
 }
 
-static int
-timeout(const struct monitor *m)
+/* The earlier of two deadlines, of which -1 is none. */
+static int64_t
+earlier(int64_t a, int64_t b)
 {
-	int64_t left;
-
-	if (m->kill_at == -1)
-		return -1;
-	left = m->kill_at - channel_now();
-	return left < 0 ? 0 : (int)left;
+	return a == -1 || (b != -1 && b < a) ? b : a;
 }
 
 static void
@@ -348,22 +446,28 @@ loop(struct monitor *m)
 	    {.fd = m->w->control, .events = POLLIN}};
 
 	while (!m->gone) {
-		if (poll(p, 2, timeout(m)) == -1 && errno != EINTR)
+		p[1].fd = m->hung_up ? -1 : m->w->control;
+		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
+		if (poll(p, 2, channel_left(earlier(m->kill_at, m->stop_by))) ==
+			-1 &&
+		    errno != EINTR)
 			give_up(m, EXIT_CARREL);
-		if ((p[1].revents & POLLIN) != 0)
+		if (!m->hung_up)
 			read_control(m);
-		else if ((p[1].revents & (POLLHUP | POLLERR)) != 0)
-			p[1].fd = -1; /* SIGCHLD follows */
 		read_signals(m);
-		if (m->kill_at != -1 && channel_now() >= m->kill_at)
+		if (m->stop_by != -1 && channel_now() >= m->stop_by)
+			m->stop_by = -1; /* something inside does not stop */
+		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
+			m->kill_at = -1;
 			give_up(m, 128 + SIGKILL);
+		}
 	}
 }
 
 int
 monitor_run(const struct monitored *w)
 {
-	struct monitor m = {.w = w, .code = -1, .kill_at = -1};
+	struct monitor m = {.w = w, .code = -1, .kill_at = -1, .stop_by = -1};
 	sigset_t set;
 
 	watched(&set);
@@ -378,7 +482,6 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_take(w->terminal);
-	status_end(w->options->status_fd, m.run,
-	    m.by_payload ? "payload" : "carrel", m.code, m.signal);
+	status_end(m.run, m.by_payload, m.code, m.signal);
 	return m.code;
 }

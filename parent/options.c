@@ -1,10 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "ipc/limits.h"
@@ -144,23 +147,45 @@ keep(const struct reading *r, char **to, const char *s)
 	return *to != NULL ? 0 : wrong(r, "out of memory");
 }
 
+/* Where the descriptor's file lies, if it is a regular one. */
+static int
+read_status_file(const struct reading *r)
+{
+	char link[32], path[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	free(r->o->status_file);
+	r->o->status_file = NULL;
+	if (fstat(r->o->status_fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", r->o->status_fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return wrong(r, "--status-fd: %s: %s", link, strerror(errno));
+	path[n] = '\0';
+	return keep(r, &r->o->status_file, path);
+}
+
 static int
 read_descriptor(const struct reading *r, const char *s)
 {
 	char *end;
+	int flags;
 	long n;
 
 	errno = 0;
 	n = strtol(s, &end, 10);
 	if (s[0] < '0' || s[0] > '9' || *end != '\0' || errno != 0 ||
-	    n > 1 << 20 || fcntl((int)n, F_GETFL) == -1)
+	    n > INT_MAX || (flags = fcntl((int)n, F_GETFL)) == -1 ||
+	    (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0)
 		return wrong(r,
-		    "--status-fd \"%s\" is not an open descriptor; open it "
-		    "in the calling shell, e.g. carrel run --status-fd 3 "
-		    "... 3>status",
+		    "--status-fd \"%s\" is not open for writing; open it in "
+		    "the calling shell, e.g. carrel run --status-fd 3 ... "
+		    "3>status",
 		    s);
 	r->o->status_fd = (int)n;
-	return 0;
+	return read_status_file(r);
 }
 
 static int
@@ -314,5 +339,6 @@ options_free(struct options *o)
 	free(o->select);
 	free(o->argv);
 	free(o->dir);
+	free(o->status_file);
 	memset(o, 0, sizeof(*o));
 }

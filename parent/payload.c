@@ -144,9 +144,10 @@ payload_exec(const struct setup *s, const struct plan *plan, int failed)
 
 	if (env == NULL)
 		fail(s, failed, PAYLOAD_SETUP, "the environment");
-	if (s->terminal != TERMINAL_SHARED && setpgid(0, 0) == -1)
+	if (setpgid(0, 0) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "a process group");
-	if (s->terminal == TERMINAL_HANDED && terminal_give(getpgrp()) == -1)
+	if (s->terminal == TERMINAL_HANDED &&
+	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
 	if (give_back(s->start) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "limits and signals");

@@ -1,23 +1,30 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "processes.h"
 
-#define ROUNDS_MAX 100 /* a fork bomb is stopped by kill(-1) in the end */
+#define ROUNDS_MAX 100
+#define ROUND_NS   1000000L /* between rounds: a signal takes its time */
 #define STAT_LEN   512
 
-/* The state letter of /proc/PID/stat, behind the name; '?' if it is gone. */
+/*
+ * The state letter of /proc/PID/stat, behind the name; '?' if it is gone. A
+ * process whose first thread has ended is a 'Z' there while others go on:
+ * 'L', because how they are is not told.
+ */
 static char
 state_of(pid_t pid)
 {
 	char path[32], buf[STAT_LEN], *p;
 	ssize_t n;
-	int fd;
+	int fd, threads = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
@@ -29,7 +36,28 @@ state_of(pid_t pid)
 	buf[n] = '\0';
 	/* the name may hold anything: the last ')' ends it, proc(5) */
 	p = strrchr(buf, ')');
-	return p != NULL && p[1] == ' ' ? p[2] : '?';
+	if (p == NULL || p[1] != ' ')
+		return '?';
+	/* num_threads is the 20th field, the state the third */
+	if (p[2] == 'Z' &&
+	    sscanf(p + 2,
+		"%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		"%*d %*d %d",
+		&threads) == 1 &&
+	    threads > 1)
+		return 'L';
+	return p[2];
+}
+
+static int
+known(const struct processes *ps, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < ps->n; i++)
+		if (ps->pids[i] == pid)
+			return 1;
+	return 0;
 }
 
 static int
@@ -44,7 +72,20 @@ remember(struct processes *ps, pid_t pid)
 	return 0;
 }
 
-/* Stops what runs; returns how many it found. */
+static pid_t
+pid_of(const char *name)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(name, &end, 10);
+	if (name[0] < '1' || name[0] > '9' || *end != '\0' || errno != 0)
+		return 0;
+	return (pid_t)n;
+}
+
+/* Stops what runs: how much still did, -1 if that cannot be told. */
 static int
 round_of(struct processes *ps)
 {
@@ -52,34 +93,42 @@ round_of(struct processes *ps)
 	DIR *d;
 	pid_t pid;
 	char st;
-	int found = 0;
+	int running = 0;
 
 	if ((d = opendir("/proc")) == NULL)
-		return 0;
+		return -1;
 	while ((e = readdir(d)) != NULL) {
-		pid = atoi(e->d_name);
-		if (pid <= 1)
+		if ((pid = pid_of(e->d_name)) <= 1 ||
+		    strchr("?TtZX", st = state_of(pid)) != NULL ||
+		    (st == 'L' && known(ps, pid)))
 			continue;
-		st = state_of(pid);
-		if (st == '?' || st == 'T' || st == 't' || st == 'Z' ||
-		    st == 'X')
+		running++;
+		if (known(ps, pid) || kill(pid, SIGSTOP) == -1)
 			continue;
-		if (kill(pid, SIGSTOP) == 0 && remember(ps, pid) == 0)
-			found++;
+		if (remember(ps, pid) == -1) {
+			running = -1;
+			break;
+		}
 	}
 	closedir(d);
-	return found;
+	return running;
 }
 
 void
 processes_stop(struct processes *ps)
 {
-	int i;
+	const struct timespec pause = {.tv_nsec = ROUND_NS};
+	int i, running = -1;
 
-	for (i = 0; i < ROUNDS_MAX && round_of(ps) > 0; i++)
-		continue;
-	if (i == ROUNDS_MAX)
-		(void)kill(-1, SIGSTOP);
+	for (i = 0; i < ROUNDS_MAX; i++) {
+		if ((running = round_of(ps)) <= 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	if (running == 0)
+		return;
+	ps->all = 1;
+	(void)kill(-1, SIGSTOP);
 }
 
 void
@@ -87,9 +136,10 @@ processes_continue(struct processes *ps)
 {
 	size_t i;
 
+	if (ps->all)
+		(void)kill(-1, SIGCONT);
 	for (i = 0; i < ps->n; i++)
 		(void)kill(ps->pids[i], SIGCONT);
 	free(ps->pids);
-	ps->pids = NULL;
-	ps->n = 0;
+	memset(ps, 0, sizeof(*ps));
 }

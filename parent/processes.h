@@ -8,12 +8,14 @@
 struct processes {
 	pid_t *pids;
 	size_t n;
+	int all; /* they could not be told apart: every one was stopped */
 };
 
 /*
- * In pid 1: stops everything else in the namespace and remembers what was
- * not stopped before (a shell inside may have stopped jobs of its own).
- * Processes that are being made meanwhile are found in further rounds.
+ * In pid 1: stops everything else in the namespace, waits until it has
+ * stopped, and remembers what was not stopped before (a shell inside may have
+ * stopped jobs of its own). What is being made meanwhile is found in further
+ * rounds; where there is no end to that, everything is stopped at once.
  */
 void processes_stop(struct processes *);
 

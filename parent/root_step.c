@@ -12,6 +12,9 @@
 #include "plan.h"
 #include "root_parts.h"
 
+#define BYTES_PER_INODE 2048
+#define FEW_INODES	1024 /* however small it is */
+
 uint64_t
 root_attributes(const struct step *s)
 {
@@ -131,15 +134,19 @@ build_file(struct build *b, const struct step *s)
 static int
 build_tmpfs(struct build *b, const struct step *s)
 {
-	char size[32], mode[8];
-	const char *const opts[] = {"size", size, "mode", mode, NULL};
+	char size[32], inodes[32], mode[8];
+	const char *const opts[] = {
+	    "size", size, "nr_inodes", inodes, "mode", mode, NULL};
 	const char *name;
 	int mount, dir;
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)s->size);
+	/* an empty file takes memory, too, and does not count as size */
+	snprintf(inodes, sizeof(inodes), "%llu",
+	    (unsigned long long)(s->size / BYTES_PER_INODE + FEW_INODES));
 	snprintf(mode, sizeof(mode), "%o", (unsigned)s->mode);
 	if (strcmp(s->guest, "/") == 0) {
-		/* the root gets its flags at the end: see finish() */
+		/* the root gets its flags at the end: see enter() of root.c */
 		b->root = mountapi_new(
 		    "tmpfs", opts, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 		if (b->root == -1)

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/keyctl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,6 +20,7 @@
 #include "ipc/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "look.h"
@@ -54,6 +54,11 @@ end_refused(const struct setup *s, const struct policy *po)
 	for (i = 0; i < po->nrefusals; i++) {
 		r = &po->refusals[i];
 		refusal_text(r, text, sizeof(text));
+		control_send(s->control, CONTROL_SAY, 0, 0, text);
+	}
+	if (po->unkept > 0) {
+		snprintf(
+		    text, sizeof(text), "and %zu reasons more", po->unkept);
 		control_send(s->control, CONTROL_SAY, 0, 0, text);
 	}
 	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
@@ -188,6 +193,28 @@ begin(const struct setup *s, struct root *root, struct failure *f)
 	return 0;
 }
 
+/* A status that the payload could write itself would be worth nothing. */
+static int
+status_out_of_reach(const struct setup *s, const struct policy *po,
+    const struct survey *sv, struct failure *f)
+{
+	const char *file = s->options->status_file;
+	size_t i;
+
+	for (i = 0; file != NULL && i < po->ngrants; i++) {
+		if (sv->rows[i].type == SURVEY_NONE ||
+		    !(po->grants[i].flags & GRANT_WRITE) ||
+		    !path_covers(sv->rows[i].real, file))
+			continue;
+		errno = 0;
+		return failure_set(f, CAUSE_OTHER,
+		    "--status-fd: %s lies in %s, which the payload may write; "
+		    "use a pipe, or a file elsewhere",
+		    file, sv->rows[i].real);
+	}
+	return 0;
+}
+
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
@@ -207,7 +234,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
-	if (name_run(plan, &f) == -1 ||
+	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
+	    name_run(plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
@@ -222,10 +250,6 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 {
 	const struct options *o = s->options;
 
-	/* the payload shall not find the caller's keys, keyrings(7) */
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) == -1 &&
-	    errno != ENOSYS)
-		return failure_set(f, CAUSE_OTHER, "a new session keyring");
 	if (caps_drop(f) == -1)
 		return -1;
 	/* after the last change of credentials, which would clear it */
@@ -235,7 +259,10 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
-	return filter_enter(o->allow_ptrace ? FILTER_PTRACE : 0, f);
+	return filter_enter(
+	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
+		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0),
+	    f);
 }
 
 static void __attribute__((noreturn)) setup_main(const struct setup *s)

@@ -16,6 +16,7 @@ struct setup {
 	const struct caller *caller;
 	const struct start *start;
 	enum terminal_mode terminal;
+	int tty;	  /* the controlling terminal, or -1 */
 	int parser;	  /* receives the policy */
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */

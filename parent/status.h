@@ -2,17 +2,24 @@
 #define CARREL_STATUS_H
 
 /*
- * --status-fd: how the run started and ended, one JSON object a line. fd -1
- * writes nothing. What is written holds no text that anybody chose.
+ * --status-fd: how the run started and ended, one JSON object a
+ * line. What is written holds no text
+ * that anybody chose.
  */
 
+/*
+ * From now on the end is told, even if carrel fails before there is a run:
+ * this process writes it at its exit(3). fd -1: nothing is written.
+ */
+void status_open(int fd);
+
 /* {"v":1,"event":"start","run":"..."}; run is hex. */
-void status_start(int fd, const char *run);
+void status_start(const char *run);
 
 /*
  * {"v":1,"event":"end","run":"...","by":"payload","code":N}, and
- * "signal":N if sig is not 0. by is "payload" or "carrel".
+ * "signal":N if sig is not 0; by is "carrel" if not by_payload.
  */
-void status_end(int fd, const char *run, const char *by, int code, int sig);
+void status_end(const char *run, int by_payload, int code, int sig);
 
 #endif

@@ -1,12 +1,8 @@
 #include <fcntl.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "terminal.h"
-
-#define TTY STDIN_FILENO
 
 static int
 controlling(int fd)
@@ -14,48 +10,87 @@ controlling(int fd)
 	return isatty(fd) && tcgetsid(fd) == getsid(0);
 }
 
+/* The modes and what else of the terminal a payload can leave changed. */
+static void
+save(struct terminal *t)
+{
+	int i;
+
+	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	for (i = 0; i < 3; i++)
+		t->flags[i] = fcntl(i, F_GETFL);
+}
+
+static void
+restore(const struct terminal *t)
+{
+	int i;
+
+	/* output that was stopped (TCOOFF) stays so whatever the modes say */
+	(void)tcflow(t->fd, TCOON);
+	if (t->known)
+		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
+	for (i = 0; i < 3; i++)
+		if (t->flags[i] != -1)
+			(void)fcntl(i, F_SETFL, t->flags[i]);
+}
+
 void
 terminal_find(struct terminal *t)
 {
-	int fd;
-
 	memset(t, 0, sizeof(*t));
-	if (controlling(STDIN_FILENO) && controlling(STDOUT_FILENO) &&
-	    getpgrp() == getpid() && tcgetpgrp(TTY) == getpgrp()) {
-		t->mode = TERMINAL_HANDED;
-		t->inside = 1;
-		t->known = tcgetattr(TTY, &t->saved) == 0;
-		t->payload = t->saved;
+	t->mode = TERMINAL_NONE;
+	t->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (t->fd == -1)
 		return;
-	}
-	fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	t->mode = fd == -1 ? TERMINAL_NONE : TERMINAL_SHARED;
-	if (fd != -1)
-		close(fd);
+	t->mode = TERMINAL_ASKED;
+	if (!controlling(STDIN_FILENO) || !controlling(STDOUT_FILENO) ||
+	    getpgrp() != getpid() || tcgetpgrp(t->fd) != getpgrp())
+		return;
+	t->mode = TERMINAL_HANDED;
+	t->inside = 1;
+	save(t);
+	t->payload = t->saved;
 }
 
 void
 terminal_take(struct terminal *t)
 {
-	if (t->mode != TERMINAL_HANDED || !t->inside)
+	if (!t->inside)
 		return;
 	t->inside = 0;
 	/* a terminal that is gone (EIO, ENOTTY) needs nothing more */
-	(void)tcgetattr(TTY, &t->payload);
-	(void)tcsetpgrp(TTY, getpgrp());
-	if (t->known)
-		(void)tcsetattr(TTY, TCSANOW, &t->saved);
+	(void)tcgetattr(t->fd, &t->payload);
+	(void)tcsetpgrp(t->fd, getpgrp());
+	restore(t);
 	if (t->used)
-		(void)tcflush(TTY, TCIFLUSH);
+		(void)tcflush(t->fd, TCIFLUSH);
+}
+
+static int
+foreground(const struct terminal *t)
+{
+	return t->fd != -1 && tcgetpgrp(t->fd) == getpgrp();
+}
+
+int
+terminal_lend(struct terminal *t)
+{
+	if (!foreground(t))
+		return 0;
+	save(t);
+	t->payload = t->saved;
+	t->inside = t->lent = 1;
+	return 1;
 }
 
 int
 terminal_resumed(struct terminal *t)
 {
-	if (t->mode != TERMINAL_HANDED || tcgetpgrp(TTY) != getpgrp())
+	if ((t->mode != TERMINAL_HANDED && !t->lent) || !foreground(t))
 		return 0;
-	t->known = tcgetattr(TTY, &t->saved) == 0;
-	(void)tcsetattr(TTY, TCSANOW, &t->payload);
+	save(t);
+	(void)tcsetattr(t->fd, TCSANOW, &t->payload);
 	t->inside = 1;
 	return 1;
 }
@@ -70,7 +105,7 @@ terminal_job_control(void)
 }
 
 int
-terminal_give(pid_t pgrp)
+terminal_give(int fd, pid_t pgrp)
 {
-	return tcsetpgrp(TTY, pgrp);
+	return tcsetpgrp(fd, pgrp);
 }

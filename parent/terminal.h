@@ -5,27 +5,32 @@
 #include <termios.h>
 
 /*
- * Who has the terminal (tty_ioctl(4), credentials(7)).
- *	NONE	there is none: the payload gets its own process group
- *	SHARED	there is one, but carrel is part of a pipeline or in the
- *		background: the payload stays in carrel's process group
+ * Who has the terminal (tty_ioctl(4), credentials(7)). The payload always has
+ * a process group of its own: were it in carrel's, kill(0, ...) and its like
+ * would reach processes outside, which no pid namespace prevents.
+ *	NONE	there is no terminal
+ *	ASKED	there is one, but carrel is part of a pipeline or in the
+ *		background: the payload gets the foreground when it asks for
+ *		it, by SIGTTIN or SIGTTOU, and carrel has it to give
  *	HANDED	stdin and stdout are the controlling terminal and carrel leads
- *		its foreground group: the payload gets its own group and the
- *		foreground, without a new session
+ *		its foreground group: the payload gets the foreground at once
  */
 enum terminal_mode {
 	TERMINAL_NONE = 1,
-	TERMINAL_SHARED,
+	TERMINAL_ASKED,
 	TERMINAL_HANDED
 };
 
-/* The monitor's side; the terminal is descriptor 0. */
+/* The monitor's side. */
 struct terminal {
 	enum terminal_mode mode;
+	int fd;	    /* the controlling terminal, close-on-exec; -1: NONE */
+	int lent;   /* ASKED: the payload was given the foreground */
 	int inside; /* the payload's side has the foreground */
-	int used;   /* the payload ran: it may have typed ahead */
+	int used;   /* the payload ran: input may have been meant for it */
 	int known;  /* saved holds the modes from before */
 	struct termios saved, payload;
+	int flags[3]; /* of descriptors 0-2, F_GETFL: others share the files */
 };
 
 /* Looks, and keeps the modes. SIGTTOU must be blocked or ignored. */
@@ -33,6 +38,12 @@ void terminal_find(struct terminal *);
 
 /* Takes the foreground back, restores the modes, flushes the input. */
 void terminal_take(struct terminal *);
+
+/*
+ * The payload asked for the terminal: 1 if carrel is in the foreground, so
+ * that it can have it (terminal_give()).
+ */
+int terminal_lend(struct terminal *);
 
 /*
  * After carrel was continued: 1 if carrel is in the foreground and the modes
@@ -47,6 +58,6 @@ int terminal_resumed(struct terminal *);
 int terminal_job_control(void);
 
 /* The payload's side, before its exec, and pid 1's after a stop. */
-int terminal_give(pid_t pgrp);
+int terminal_give(int fd, pid_t pgrp);
 
 #endif

@@ -56,6 +56,15 @@ refusal_row(struct out *o, const struct refusal *r)
 }
 
 static void
+refused_more(struct out *o, size_t n)
+{
+	struct cell c = {0}, none = {0};
+
+	cell_addf(&c, "and %zu reasons more", n);
+	out_row(o, "no", &c, &none, "");
+}
+
+static void
 block_refused(struct out *o, const struct policy *po)
 {
 	size_t i;
@@ -63,6 +72,8 @@ block_refused(struct out *o, const struct policy *po)
 	out_block(o, "REFUSED", "nothing would start");
 	for (i = 0; i < po->nrefusals; i++)
 		refusal_row(o, &po->refusals[i]);
+	if (po->unkept > 0)
+		refused_more(o, po->unkept);
 }
 
 static void

@@ -9,9 +9,9 @@ FULL = r"""
 import signal, sys, time, os
 def winch(*a):
     s = os.get_terminal_size(0)
-    print("WINCH %d %d" % (s.lines, s.columns), flush=True)
+    os.write(1, b"WINCH %d %d\n" % (s.lines, s.columns))
 signal.signal(signal.SIGWINCH, winch)
-print("READY", flush=True)
+os.write(1, b"READY\n")
 end = time.time() + 20
 while time.time() < end: time.sleep(0.1)
 """
