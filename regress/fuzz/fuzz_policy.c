@@ -72,6 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct receiver r;
 	char why[TEXT_MAX_LEN] = "";
 	int fd = wire_say(data, size);
+	int accepted = 0;
 	unsigned i;
 
 	if (receiver_init(&r, fd, channel_deadline(1), record_policy) == -1)
@@ -79,6 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (policy_receive(&r, &po) == 0) {
 		if (policy_check(&po, why, sizeof(why)) == 0) {
 			judge_policy(&po);
+			accepted = po.nrefusals == 0;
 			/* a plan with refusals leaves them in the policy */
 			for (i = 0; i < 4 && po.nrefusals == 0; i++)
 				(void)judge_plan(
@@ -91,6 +93,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	receiver_free(&r);
 	close(fd);
 	memset(&po, 0, sizeof(po));
+	wire_must(accepted);
 	wire_each(data, size, decode, &po);
 	policy_free(&po);
 	return 0;

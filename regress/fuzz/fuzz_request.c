@@ -55,11 +55,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct request q;
 	struct receiver r;
-	int fd = wire_say(data, size);
+	int accepted = 0, fd = wire_say(data, size);
 
 	if (receiver_init(&r, fd, channel_deadline(1), record_request) == -1)
 		abort();
 	if (request_receive(&r, &q) == 0) {
+		accepted = 1;
 		if (q.nselect > SELECT_MAX ||
 		    (q.flags & ~(uint32_t)REQUEST_FLAGS) != 0 ||
 		    (q.caller.flags & ~(uint32_t)CALLER_FLAGS) != 0 ||
@@ -73,6 +74,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	receiver_free(&r);
 	close(fd);
+	wire_must(accepted);
 	wire_each(data, size, decode, &q.caller);
 	return 0;
 }

@@ -140,15 +140,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scene sc;
 	char why[TEXT_MAX_LEN];
-	int fd = wire_say(data, size);
+	int accepted = 0, fd = wire_say(data, size);
 
 	if (receive_scene(fd, &sc) == 0) {
 		/* as explain_run() does */
-		if (policy_check(&sc.policy, why, sizeof(why)) == 0)
+		if (policy_check(&sc.policy, why, sizeof(why)) == 0) {
 			draw(&sc);
+			accepted = 1;
+		}
 		scene_free(&sc);
 	}
 	close(fd);
+	wire_must(accepted);
 	wire_each(data, size, decode, NULL);
 	return 0;
 }

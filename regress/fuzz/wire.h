@@ -18,6 +18,7 @@
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/record.h"
+#include "judge.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(
@@ -140,6 +141,14 @@ wire_each(const uint8_t *data, size_t size,
 		fn(type, &c, arg);
 		free(p);
 	}
+}
+
+/* The file "good" of a corpus is one, or the records have changed. */
+static inline void
+wire_must(int accepted)
+{
+	if (!accepted && getenv("FUZZ_MUST_ACCEPT") != NULL)
+		broken("not accepted", "make the corpus anew: seeds.py");
 }
 
 /* A generator of its own: the fuzzer's seed must give the same again. */

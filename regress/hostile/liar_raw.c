@@ -271,6 +271,7 @@ end(struct sender *s, unsigned profiles, unsigned grants, unsigned refusals)
 	wbuf_u32(w, profiles);
 	wbuf_u32(w, grants);
 	wbuf_u32(w, refusals);
+	wbuf_u32(w, 0); /* reasons that were not kept */
 	if (sender_end(s) == -1 || sender_flush(s) == -1)
 		exit(0); /* the parent has heard enough */
 }

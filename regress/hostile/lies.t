@@ -30,7 +30,9 @@ try:
     ok(r.code == OWN and "an honest no" in r.err and BREAKS not in r.err,
        "V034 control: an honest refusal", r)
     r = lie("deaf")
-    ok(r.code == 0 and r.out == MARK + "\n", "V034 control: a deaf one", r)
+    # it may have gone before it could be asked
+    ok(clean(r) and r.code == (0 if r.out == MARK + "\n" else OWN),
+       "V034 control: a deaf one", r)
 
     # which records, in which order
     all_broken("each record twice", ["wire dup %d" % i for i in (0, LAST)] +
@@ -50,7 +52,8 @@ try:
                 for v in (0, 2, 128, 255)], BREAKS)
     all_broken("counts that are not the list's",
                ["wire byte %d %d %d" % (LAST, 7 + 4 * k + b, 77)
-                for k in range(3) for b in range(4)], BREAKS)
+                for k in range(4) for b in range(4)] +
+               ["refused wire byte %d 19 1" % RECORDS], BREAKS)
     all_broken("versions", ["wire byte 0 6 %d" % v for v in (0, 2, 255)] +
                ["wire byte 0 7 %d" % v for v in (1, 255)], BREAKS)
     all_broken("empty datagrams", ["hollow %d" % n for n in (0, 2, 3)], BREAKS)
