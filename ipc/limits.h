@@ -24,6 +24,8 @@
 #define LINKS_LEN	 32768	      /* bytes of all their paths */
 #define GROUPS_MAX_LEN	 1024	      /* groups of the caller that are named */
 #define GROUPS_NAMES_LEN 16384	      /* bytes of all their names */
+#define PROTECT_MAX	 32	      /* paths that no payload may write */
+#define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */

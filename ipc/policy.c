@@ -8,6 +8,15 @@
 #include "path.h"
 #include "policy.h"
 
+static const char *const verb_names[] = {"?", "read", "write", "try-read",
+    "try-write", "tmpfs", "symlink", "command", "socket", "device"};
+
+const char *
+policy_verb(unsigned verb)
+{
+	return verb_names[verb <= VERB_LAST ? verb : 0];
+}
+
 /* Room for one more item: arrays grow when their length is a power of two. */
 static void *
 grow(void *p, size_t n, size_t size)

@@ -146,12 +146,32 @@ get_head(struct rcur *c)
 	return rcur_end(c);
 }
 
+/*
+ * Of what policy_protect() added nothing is said: who receives a policy adds
+ * it again. A claim with that flag is no such thing, and is sent.
+ */
+static int
+is_own(const struct grant *g)
+{
+	return g->flags == GRANT_OWN && g->norigins == 0;
+}
+
+static size_t
+count_sent(const struct policy *po)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < po->ngrants; i++)
+		n += !is_own(&po->grants[i]);
+	return n;
+}
+
 static void
 put_end(struct wbuf *w, const struct policy *po)
 {
 	wbuf_u8(w, po->nrefusals > 0);
 	wbuf_u32(w, (uint32_t)po->nprofiles);
-	wbuf_u32(w, (uint32_t)po->ngrants);
+	wbuf_u32(w, (uint32_t)count_sent(po));
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 	wbuf_u32(w, (uint32_t)po->unkept);
 }
@@ -182,6 +202,8 @@ policy_send(struct sender *s, const struct policy *po)
 			return -1;
 	}
 	for (i = 0; i < po->ngrants; i++) {
+		if (is_own(&po->grants[i]))
+			continue;
 		put_grant(sender_begin(s, RECORD_GRANT), &po->grants[i]);
 		if (sender_end(s) == -1)
 			return -1;

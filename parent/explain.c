@@ -18,6 +18,7 @@
 #include "ipc/survey.h"
 #include "look.h"
 #include "options.h"
+#include "protect.h"
 #include "start.h"
 
 #define SCREEN "carrel-screen"
@@ -117,7 +118,10 @@ explain_run(const struct install *in, const struct options *o,
 
 	receive_policy(a, &po);
 	memset(&sv, 0, sizeof(sv));
-	if (po.nrefusals == 0 && look_survey(&po, &sv, &f) == -1)
+	if (policy_protect(&po, c) == -1)
+		fatal("protect what carrel trusts: %s", strerror(errno));
+	if (po.nrefusals == 0 && (look_survey(&po, &sv, &f) == -1 ||
+				     protect_missing(&po, &sv, c, 0, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
 	describe(o, st, &q);
 	code = draw(in, &q, c, &po, &sv);

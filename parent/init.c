@@ -174,6 +174,7 @@ read_control(struct init *in)
 		case CONTROL_STOP:
 			in->stopped = 1;
 			processes_stop(&in->halted);
+			(void)reap(in); /* it may have ended meanwhile */
 			control_send(
 			    in->s->control, CONTROL_STOPPED_ALL, 0, 0, NULL);
 			break;

@@ -481,7 +481,7 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
-	terminal_take(w->terminal);
+	terminal_leave(w->terminal);
 	status_end(m.run, m.by_payload, m.code, m.signal);
 	return m.code;
 }

@@ -186,6 +186,27 @@ merge_own(struct merge *m, const struct step *s, const char *next)
 	return merge_add(m, s, s->guest, s->text);
 }
 
+/*
+ * A socket or device can be used through a read-only mount: that is about
+ * the node itself, its mode and times.
+ */
+static uint8_t
+bind_flags(const struct grant *g, const struct survey_row *r)
+{
+	switch (g->kind) {
+	case GRANT_COMMAND:
+		return STEP_RDONLY | STEP_NODEV;
+	case GRANT_SOCKET:
+		return STEP_RDONLY | STEP_NODEV | STEP_NOEXEC;
+	case GRANT_DEVICE:
+		return STEP_RDONLY | STEP_NOEXEC;
+	default:
+		return (uint8_t)(STEP_NODEV |
+				 (g->flags & GRANT_WRITE ? 0 : STEP_RDONLY) |
+				 (r->type == SURVEY_DIR ? STEP_ISDIR : 0));
+	}
+}
+
 static int
 merge_grant(struct merge *m, size_t i)
 {
@@ -207,11 +228,7 @@ merge_grant(struct merge *m, size_t i)
 			     : 0755;
 	} else {
 		s.kind = STEP_BIND;
-		s.flags = STEP_NODEV;
-		if (!(g->flags & GRANT_WRITE))
-			s.flags |= STEP_RDONLY;
-		if (r->type == SURVEY_DIR)
-			s.flags |= STEP_ISDIR;
+		s.flags = bind_flags(g, r);
 	}
 	return merge_add(m, &s, g->guest, text);
 }
@@ -297,10 +314,10 @@ static int
 plan_draw(struct draft *d)
 {
 	if (plan_presence(d) == -1 || plan_diverted(d) == -1 ||
-	    plan_shape(d) == -1)
+	    plan_shape(d) == -1 || plan_trusted(d) == -1)
 		return -1;
-	if (plan_base(d) == -1 || plan_pins(d) == -1 || plan_homes(d) == -1 ||
-	    plan_etc(d) == -1)
+	if (plan_base(d) == -1 || plan_staging(d) == -1 || plan_pins(d) == -1 ||
+	    plan_homes(d) == -1 || plan_etc(d) == -1)
 		return -1;
 	if (merge(d) == -1 || plan_sizes(d) == -1)
 		return -1;
@@ -399,6 +416,7 @@ plan_free(struct plan *pl)
 	for (i = 0; i < pl->nenv; i++) {
 		free(pl->env[i].name);
 		free(pl->env[i].value);
+		free(pl->env[i].mark);
 	}
 	free(pl->env);
 	strings_free(pl->path, pl->npath);

@@ -18,9 +18,10 @@ enum step_kind {
 	STEP_DIR = 1, /* a directory of carrel's in a tmpfs */
 	STEP_FILE,    /* a generated file: text holds its bytes */
 	STEP_SYMLINK, /* text is where it leads */
-	STEP_TMPFS,   /* size, mode */
-	STEP_BIND,    /* the grant's source (survey row grant); inside another
-			 bind the mount point is that same object */
+	STEP_TMPFS,   /* size, mode; STEP_RDONLY when all in it stands */
+	STEP_BIND,    /* the grant's source (survey row grant), also a command,
+			 socket or device; inside another bind the mount point
+			 is that same object */
 	STEP_PIN,     /* a directory onto itself: one between a write bind and
 			 a read mount in it, or /proc/sys (STEP_RDONLY) */
 	STEP_PROC,    /* a new procfs */
@@ -48,7 +49,7 @@ struct step {
 struct env_row {
 	char *name, *value;
 	const char *verb; /* "(carrel)" */
-	const char *mark; /* "" or e.g. "<- not granted" */
+	char *mark;	  /* "" or e.g. "<- not granted" */
 };
 
 struct plan {

@@ -10,6 +10,7 @@
 
 #define BY_CARREL "(carrel)"
 #define PS1	  "[carrel] \\w \\$ "
+#define MARK_LEN  80
 
 static int
 env_add(struct draft *d, const char *name, const char *value, const char *mark)
@@ -25,8 +26,8 @@ env_add(struct draft *d, const char *name, const char *value, const char *mark)
 	p->name = strdup(name);
 	p->value = strdup(value);
 	p->verb = BY_CARREL;
-	p->mark = mark;
-	return p->name == NULL || p->value == NULL ? -1 : 0;
+	p->mark = strdup(mark);
+	return p->name == NULL || p->value == NULL || p->mark == NULL ? -1 : 0;
 }
 
 static int
@@ -73,27 +74,65 @@ joined(const char *const *items, size_t n, char sep)
 	return s;
 }
 
-static const char *
-granted_mark(const struct draft *d, const char *path)
+/* S54: how many grants lie below a path that is none itself. */
+static size_t
+grants_inside(const struct draft *d, const char *path)
 {
-	return plan_granted(d->pl, path) ? "" : "<- not granted";
+	size_t i, n = 0;
+
+	for (i = 0; i < d->po->ngrants; i++)
+		n += d->fate[i] != FATE_NONE &&
+		     path_covers(path, d->po->grants[i].guest);
+	return n;
 }
 
+/* "<- not granted (2 grants inside)" into buf, of MARK_LEN bytes. */
+static const char *
+mark_bare(size_t inside, char *buf)
+{
+	snprintf(buf, MARK_LEN, "<- not granted (%zu grant%s inside)", inside,
+	    inside == 1 ? "" : "s");
+	return buf;
+}
+
+/* A row whose value is a path that should be there. */
+static int
+env_place(struct draft *d, const char *name, const char *path)
+{
+	char mark[MARK_LEN];
+
+	if (plan_granted(d->pl, path))
+		return env_add(d, name, path, "");
+	return env_add(d, name, path, mark_bare(grants_inside(d, path), mark));
+}
+
+/* The staging directory, if anything is staged, goes before the base (S48). */
 static int
 env_path(struct draft *d)
 {
 	struct plan *pl = d->pl;
-	const char *mark = "";
-	char *value;
-	size_t i;
-	int r;
+	const struct step *stage = plan_at(pl, OWNED_STAGING);
+	char *value, bare[MARK_LEN];
+	const char *mark;
+	size_t i, inside = 0;
+	int r, granted = 0;
 
-	for (i = 0; owned_path[i] != NULL; i++) {
+	if (stage != NULL && strcmp(stage->guest, OWNED_STAGING) == 0 &&
+	    list_add(&pl->path, &pl->npath, OWNED_STAGING) == -1)
+		return -1;
+	granted = pl->npath > 0;
+	for (i = 0; owned_path[i] != NULL; i++)
 		if (list_add(&pl->path, &pl->npath, owned_path[i]) == -1)
 			return -1;
-		if (plan_writable(pl, owned_path[i]))
+	mark = "";
+	for (i = 0; i < pl->npath; i++) {
+		granted |= plan_granted(pl, pl->path[i]);
+		inside += grants_inside(d, pl->path[i]);
+		if (plan_writable(pl, pl->path[i]))
 			mark = "<- writable from inside";
 	}
+	if (!granted)
+		mark = mark_bare(inside, bare);
 	value = joined((const char *const *)pl->path, pl->npath, ':');
 	r = value == NULL ? -1 : env_add(d, "PATH", value, mark);
 	free(value);
@@ -151,9 +190,8 @@ plan_environ(struct draft *d)
 		snprintf(uid, sizeof(uid), "%u", (unsigned)c->uid);
 		user = uid;
 	}
-	if (env_add(d, "HOME", c->guest_home, granted_mark(d, c->guest_home)) ==
-		-1 ||
-	    env_add(d, "SHELL", c->shell, granted_mark(d, c->shell)) == -1 ||
+	if (env_place(d, "HOME", c->guest_home) == -1 ||
+	    env_place(d, "SHELL", c->shell) == -1 ||
 	    env_add(d, "USER", user, "") == -1 ||
 	    env_add(d, "LOGNAME", user, "") == -1 ||
 	    env_add(d, "TMPDIR", "/tmp", "") == -1 ||

@@ -13,8 +13,10 @@ struct caller;
 struct survey;
 struct survey_row;
 
-#define PLAN_ROOT_SIZE (16ULL << 20) /* the tmpfs at "/" */
-#define PLAN_SHM_SIZE  (64ULL << 20) /* at /dev/shm */
+#define PLAN_ROOT_SIZE	(16ULL << 20) /* the tmpfs at "/" */
+#define PLAN_SHM_SIZE	(64ULL << 20) /* at /dev/shm */
+#define PLAN_STAGE	"/run/carrel" /* a tmpfs when something is staged */
+#define PLAN_STAGE_SIZE (64ULL << 10)
 
 /* What becomes of a grant. */
 enum fate {
@@ -74,19 +76,26 @@ int plan_sizes(struct draft *);	   /* S39, of the finished steps */
 /* "read of NAME (FILE:LINE), ..." for every claim of a grant. */
 void plan_claims(
     const struct draft *, const struct grant *, char *buf, size_t len);
-const char *plan_verb(const struct grant *); /* of a bind, as it joined */
+const char *plan_verb(const struct grant *); /* the key, as it joined */
 int plan_refuse(struct draft *, size_t grant, const char *fix, const char *fmt,
     ...) __attribute__((format(printf, 4, 5)));
 
 /* plan_shape.c: likewise. */
-int plan_diverted(struct draft *); /* S36 */
-int plan_shape(struct draft *);	   /* corrects fate, fills above */
+int plan_shape(struct draft *); /* corrects fate, fills above */
+/* The deepest present grant at or above a path; -1: none. */
+int plan_grant_at(const struct draft *, const char *path);
+
+/* plan_trust.c: likewise. */
+int plan_own_presence(struct draft *, size_t grant); /* of a GRANT_OWN */
+int plan_diverted(struct draft *);		     /* S36 */
+int plan_trusted(struct draft *); /* S7, by what was opened */
 
 /* plan_own.c: what is carrel's in every sandbox. 0 or -1. */
-int plan_fixed(struct draft *); /* what no grant can replace */
-int plan_base(struct draft *);	/* that, and what one can */
-int plan_pins(struct draft *);	/* S33b */
-int plan_homes(struct draft *); /* the other spelling of the home */
+int plan_fixed(struct draft *);	  /* what no grant can replace */
+int plan_base(struct draft *);	  /* that, and what one can */
+int plan_staging(struct draft *); /* S55 */
+int plan_pins(struct draft *);	  /* S33b */
+int plan_homes(struct draft *);	  /* the other spelling of the home */
 
 /* plan_etc.c: the generated files of /etc. 0 or -1. */
 int plan_etc(struct draft *);

@@ -31,5 +31,7 @@ int root_fail(
     struct build *, enum cause_step, const char *what, const struct step *);
 /* Does one step. 0 or -1. */
 int root_step(struct build *, const struct step *);
+/* Makes each tmpfs that shall be read-only so, when all in it stands. */
+int root_seal(struct build *);
 
 #endif

@@ -164,7 +164,9 @@ build_tmpfs(struct build *b, const struct step *s)
 	dir = make_point(b, s, 1, &name);
 	if (dir == -1)
 		return -1;
-	mount = mountapi_new("tmpfs", opts, root_attributes(s));
+	/* what shall be read-only is so at the end: see root_seal() */
+	mount = mountapi_new(
+	    "tmpfs", opts, root_attributes(s) & ~(uint64_t)MOUNT_ATTR_RDONLY);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "new tmpfs", s);
 	return attach(b, mount, dir, name, s);
@@ -361,6 +363,31 @@ build_mask(struct build *b, const struct step *s)
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "mask", s);
 	return attach(b, mount, dir, name, s);
+}
+
+int
+root_seal(struct build *b)
+{
+	const struct step *s;
+	size_t i;
+	int fd, r;
+
+	/* but for the first, "/", which is entered after this */
+	for (i = 1; i < b->plan->nsteps; i++) {
+		s = &b->plan->steps[i];
+		if (s->kind != STEP_TMPFS || !(s->flags & STEP_RDONLY))
+			continue;
+		fd = root_dir_open(b->root, s->guest);
+		if (fd == -1)
+			return root_fail(b, CAUSE_OPENAT2, "resolve", s);
+		r = mountapi_set(fd, MOUNT_ATTR_RDONLY);
+		if (r == -1)
+			root_fail(b, CAUSE_MOUNT, "mount_setattr", s);
+		close(fd);
+		if (r == -1)
+			return -1;
+	}
+	return 0;
 }
 
 int

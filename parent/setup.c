@@ -26,6 +26,7 @@
 #include "look.h"
 #include "options.h"
 #include "plan.h"
+#include "protect.h"
 #include "root.h"
 #include "setup.h"
 #include "start.h"
@@ -223,7 +224,14 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
 
-	if (look_survey(po, &survey, &f) == -1)
+	if (policy_protect(po, s->caller) == -1) {
+		failure_set(&f, CAUSE_OTHER, "protect what carrel trusts");
+		end(s, &f);
+	}
+	if (po->nrefusals > 0)
+		end_refused(s, po);
+	if (look_survey(po, &survey, &f) == -1 ||
+	    protect_missing(po, &survey, s->caller, 1, &f) == -1)
 		end(s, &f);
 	if (plan_make(po, &survey, s->caller, plan) == -1) {
 		if (po->nrefusals > 0)

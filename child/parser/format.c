@@ -7,11 +7,14 @@
 #include "place.h"
 #include "reader.h"
 
+#define OF_CARREL (1U << LAYER_SHIPPED)
+#define OF_PEOPLE (1U << LAYER_HOST | 1U << LAYER_USER)
+
 const struct key format_profile[] = {
     {"profile", "description", KEY_TEXT, 0, 0},
     {"profile", "abuse", KEY_TEXT, 0, 0},
     {"profile", "include", KEY_NAMES, 0, 0},
-    {"profile", "packs", KEY_YES, 0, 1},
+    {"profile", "packs", KEY_YES, 0, OF_CARREL},
     {"profile", "tier", KEY_LATER, 0, 0},
     {"fs", "read", KEY_BIND, VERB_READ, 0},
     {"fs", "write", KEY_BIND, VERB_WRITE, 0},
@@ -19,9 +22,9 @@ const struct key format_profile[] = {
     {"fs", "try-write", KEY_BIND, VERB_TRY_WRITE, 0},
     {"fs", "tmpfs", KEY_TMPFS, VERB_TMPFS, 0},
     {"fs", "symlink", KEY_SYMLINK, VERB_SYMLINK, 0},
-    {"fs", "command", KEY_LATER, 0, 0},
-    {"fs", "socket", KEY_LATER, 0, 0},
-    {"fs", "device", KEY_LATER, 0, 0},
+    {"fs", "command", KEY_COMMAND, VERB_COMMAND, 0},
+    {"fs", "socket", KEY_BIND, VERB_SOCKET, OF_PEOPLE},
+    {"fs", "device", KEY_DEVICE, VERB_DEVICE, OF_PEOPLE},
     {"environ.set", NULL, KEY_LATER, 0, 0},
     {"environ.merge", NULL, KEY_LATER, 0, 0},
     {"environ.prepend", NULL, KEY_LATER, 0, 0},
@@ -222,6 +225,10 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 	p->verb = k->verb;
 	if (k->kind == KEY_BIND)
 		n = value_bind(in->at, l->line, l->key, l->value, &p->value);
+	else if (k->kind == KEY_COMMAND)
+		n = value_command(in->at, l->line, l->key, l->value, &p->value);
+	else if (k->kind == KEY_DEVICE)
+		n = value_device(in->at, l->line, l->key, l->value, &p->value);
 	else if (k->kind == KEY_TMPFS)
 		n = value_tmpfs(in->at, l->line, l->key, l->value, &p->value);
 	else
@@ -263,6 +270,23 @@ check_once(
 	return 0;
 }
 
+/* Whether files of this layer may hold the key. */
+static int
+check_layer(
+    struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	if (k->layers == 0 || (k->layers & 1U << in->layer) != 0)
+		return 0;
+	if (k->layers == OF_CARREL)
+		return place_refuse(in->at, l->line, "remove the line",
+		    "\"%s\" in [%s] is for the profiles that carrel ships",
+		    l->key, l->section);
+	return place_refuse(in->at, l->line,
+	    "write it in a profile of the host or of the user",
+	    "\"%s\" in [%s] is not for the profiles that carrel ships", l->key,
+	    l->section);
+}
+
 static int
 take_line(void *arg, const struct reader_line *l)
 {
@@ -274,10 +298,8 @@ take_line(void *arg, const struct reader_line *l)
 		return format_section(in->at, format_profile, l);
 	if ((k = format_key(in->at, format_profile, l)) == NULL)
 		return -1;
-	if (k->shipped && in->layer != LAYER_SHIPPED)
-		return place_refuse(in->at, l->line, "remove the line",
-		    "\"%s\" in [%s] is for the profiles that carrel ships",
-		    l->key, l->section);
+	if (check_layer(in, k, l) == -1)
+		return -1;
 	if (l->value[0] == '\0')
 		return place_refuse(in->at, l->line,
 		    "write a value or remove the line",

@@ -22,6 +22,8 @@ enum key_kind {
 	KEY_BIND,  /* lists of struct value */
 	KEY_TMPFS,
 	KEY_SYMLINK,
+	KEY_COMMAND,
+	KEY_DEVICE,
 	KEY_LATER /* known, but not in this version */
 };
 
@@ -29,7 +31,7 @@ enum key_kind {
 struct key {
 	const char *section, *name;
 	uint8_t kind, verb;
-	uint8_t shipped; /* for shipped profiles only */
+	uint8_t layers; /* 0: all, else bits 1 << enum layer */
 };
 
 extern const struct key format_profile[]; /* ends with a NULL section */

@@ -3,6 +3,7 @@
 
 struct cell;
 struct grant;
+struct survey_row;
 struct host;
 struct out;
 struct plan;
@@ -25,6 +26,10 @@ void explain_draw(struct out *, const struct view *);
 /* The blocks PROFILES and FILESYSTEM. */
 void explain_profiles(struct out *, const struct policy *);
 void explain_fs(struct out *, const struct view *);
+
+/* " from HOST, a link that led to REAL", or as little of it as is needed. */
+void explain_source(
+    struct cell *, const struct grant *, const struct survey_row *);
 
 /* "read @sys:12, write proj:4" */
 void explain_origins(

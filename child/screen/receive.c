@@ -18,6 +18,8 @@ scene_free(struct scene *sc)
 static int
 take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 {
+	char why[TEXT_MAX_LEN];
+
 	switch (type) {
 	case RECORD_SCREEN:
 		return screen_get(c, &sc->request);
@@ -35,6 +37,10 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 		return rcur_end(c);
 	case RECORD_POLICY_END:
 		if (policy_get(type, c, &sc->policy) == -1)
+			return -1;
+		/* with the grants that carrel itself adds: rows follow */
+		if (policy_check(&sc->policy, why, sizeof(why)) == -1 ||
+		    policy_protect(&sc->policy, &sc->caller) == -1)
 			return -1;
 		return survey_init(&sc->survey, sc->policy.ngrants);
 	default:

@@ -16,7 +16,8 @@ struct scene {
 
 /*
  * The whole stream record_screen from the socket: 0 and a scene to be freed,
- * or -1 with errno. The policy is not yet judged.
+ * or -1 with errno. The policy was judged, and holds the grants that
+ * policy_protect() adds.
  */
 int receive_scene(int fd, struct scene *);
 void scene_free(struct scene *);

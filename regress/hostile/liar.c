@@ -121,7 +121,8 @@ lie_set(struct liar *l)
 static int
 lie_grant(struct liar *l)
 {
-	static const uint8_t verbs[] = {0, VERB_READ, VERB_TMPFS, VERB_SYMLINK};
+	static const uint8_t verbs[GRANT_LAST + 1] = {0, VERB_READ, VERB_TMPFS,
+	    VERB_SYMLINK, VERB_COMMAND, VERB_SOCKET, VERB_DEVICE};
 	struct origin o = {.profile = 0, .line = 2};
 	const char *source = strcmp(l->word[3], "-") == 0 ? "" : l->word[3];
 	struct grant *g;
@@ -136,6 +137,15 @@ lie_grant(struct liar *l)
 		return -1;
 	policy_sort(&l->policy);
 	return 0;
+}
+
+/* user KIND GUEST SOURCE SIZE: the same by a profile of the user's. */
+static int
+lie_user(struct liar *l)
+{
+	replace(&l->policy.profiles[0].name, "liar");
+	l->policy.profiles[0].layer = LAYER_USER;
+	return lie_grant(l);
 }
 
 /* unsorted: two neighbours change places. */
@@ -421,6 +431,7 @@ static const struct {
 } lies[] = {
     {"set", lie_set, 0},
     {"grant", lie_grant, 0},
+    {"user", lie_user, 0},
     {"unsorted", lie_unsorted, 0},
     {"many", lie_many, 0},
     {"refuse", lie_refuse, 0},

@@ -41,13 +41,50 @@ try:
     os.symlink(p.top + "/sock", p.top + "/tosock")
     all_caught("sources that nobody may have", words)
     all_caught("fields outside their range", [
-        "set kind 0", "set kind 4", "set kind 255", "set flags 4",
+        "set kind 0", "set kind 4", "set kind 5", "set kind 6", "set kind 7",
+        "set kind 255", "set flags 4", "set flags 8",
         "set flags 128", "set flags 255", "set flags 1", "set flags 2",
-        "set size 1", "set verb 0", "set verb 7", "set verb 255",
+        "set size 1", "set verb 0", "set verb 7", "set verb 8",
+        "set verb 9", "set verb 10", "set verb 255",
         "set verb 2", "set verb 5", "set profile 1", "set profile 65535",
         "set origins", "set layer 0", "set layer 4", "set layer 255",
         "set layer 2", "set pflags 0", "set pflags 8", "set pflags 255",
         "set kind 2", "set kind 3"])
+    # GRANT_OWN, which no honest sender writes: on the wire, with others
+    all_caught("grants of carrel's own", [
+        "wire byte %d 7 %d" % (GRANT, n) for n in (4, 5, 6, 7)] +
+        ["wire byte 2 7 4", "wire byte 2 7 6"])
+    for mode in ("grant 4 /run/carrel/bin/t /usr/bin/env 0",
+                 "user 4 /run/carrel/bin/t /usr/bin/env 0",
+                 "user 5 /run/s %s/sock 0" % p.top):
+        r = lie(mode)
+        ok(r.code == 0 and r.out == MARK + "\n",
+           "V034 control: %s" % mode.replace(p.top, ""), r)
+    staged = "/run/carrel/bin"
+    all_caught("commands, sockets and devices", [
+        "grant 4 %s /usr/bin/env 0" % g for g in (
+            staged, staged + "/a/b", staged + "/..", staged + "/a/",
+            "/run/carrel/t", "/usr/bin/zz", "/opt/t", staged + "/a\x1b")] +
+        ["grant 4 %s/t %s 0" % (staged, s) for s in (
+            "/usr", "/etc/passwd", "/proc/self/exe", "/dev/null", "/", "t",
+            "/no/such", "-", p.top + "/sock", p.top + "/fifo")] +
+        ["grant 4 %s/t /usr/bin/env 1" % staged,
+         "grant 5 /run/s %s/sock 0" % p.top, "grant 6 /dev/autofs /dev/autofs 0"]
+        + ["user 5 %s 0" % x for x in (
+            "/run/s /usr", "/run/s /usr/bin/env", "/run/s %s/fifo" % p.top,
+            "/run/s /dev/null", "/run/s /proc/self/fd/3", "/run/s /no/such",
+            "/run/carrel/bin/s %s/sock" % p.top, "/dev/s %s/sock" % p.top,
+            "/usr/s %s/sock" % p.top, "/proc/s %s/sock" % p.top)]
+        + ["user 5 /run/s %s/sock 1" % p.top]
+        + ["user 6 %s %s 0" % x for x in (
+            ("/dev/null", "/dev/null"), ("/dev/x", "/dev/null"),
+            ("/opt/x", "/dev/null"), ("/dev/pts/0", "/dev/pts/0"),
+            ("/dev/pts", "/dev/pts"), ("/dev/shm", "/dev/shm"),
+            ("/dev", "/dev"), ("/dev/mem", "/dev/mem"),
+            ("/dev/port", "/dev/port"), ("/dev/core", "/dev/core"),
+            ("/dev/x", "/dev/x"), ("/dev/../etc", "/dev/../etc"),
+            ("/etc/x", "/etc/passwd"), ("/dev/cpu", "/dev/cpu"),
+            ("/dev/net", "/dev/net"))])
     all_caught("names", ["set name " + n for n in (
         "sys", "@", "@@sys", "@a/b", "@../x", "", "@A", "@-a", "@\x1b[2J",
         "@" + "a" * 64, "@" + "a" * 30000, "@a.b", "@a\x7f")] +

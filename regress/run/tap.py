@@ -29,8 +29,8 @@ IS_ROOT = os.getuid() == 0
 USER = os.environ.get("CARREL_T_USER") or pwd.getpwuid(os.getuid()).pw_name
 PW = pwd.getpwnam(USER)
 UID, GID = PW.pw_uid, PW.pw_gid
-# a real home if the user is the harness's own, else a place in the stage
-BASE = PW.pw_dir if IS_ROOT else STAGE
+# a real home if the user is the harness's own, else a place beside it
+BASE = PW.pw_dir if IS_ROOT else os.environ["CARREL_T_HOME"]
 
 if IS_ROOT:
     os.setgroups(os.getgrouplist(USER, GID))
@@ -60,7 +60,8 @@ _seed = []  # of this run, told with every failure
 def ok(good, name, *why):
     global _count, _failed
     _count += 1
-    name = name.replace("#", "\\#").replace("\n", " ")
+    name = "".join(c if c.isprintable() else "?" for c in name)
+    name = name.replace("#", "\\#")
     print("%sok %d - %s" % ("" if good else "not ", _count, name))
     sys.stdout.flush()
     if not good:
@@ -342,7 +343,7 @@ def strays():
         for n in names:
             with contextlib.suppress(OSError):
                 p = top + "/" + n
-                if os.lstat(p).st_uid == UID and p != STAGE:
+                if os.lstat(p).st_uid == UID and p not in (STAGE, BASE):
                     found.add(p)
     return found
 

@@ -91,7 +91,7 @@ survey_make(struct scene *sc)
 
 	ck_assert_int_eq(survey_init(&sc->survey, sc->policy.ngrants), 0);
 	for (i = 0; i < sc->survey.n; i++) {
-		if (sc->policy.grants[i].kind != GRANT_BIND)
+		if (!grant_opens(&sc->policy.grants[i]))
 			continue;
 		sc->survey.rows[i].type = SURVEY_DIR;
 		sc->survey.rows[i].dev = 1;
