@@ -12,7 +12,7 @@ WRITERS = {
     "SELECT": ("ipc/request.c", r"RECORD_SELECT\), "),
     "CALLER": ("ipc/caller.c", r"^caller_put\("),
     "REQUEST_END": None,
-    "POLICY": ("ipc/policy_wire.c", r"RECORD_POLICY\), "),
+    "POLICY": ("ipc/policy_wire.c", r"^put_head\("),
     "PROFILE": ("ipc/policy_wire.c", r"^put_profile\("),
     "GRANT": ("ipc/policy_wire.c", r"^put_grant\("),
     "REFUSAL": ("ipc/policy_wire.c", r"^put_refusal\("),
@@ -20,6 +20,8 @@ WRITERS = {
     "SCREEN": ("ipc/screen.c", r"^screen_put\("),
     "SURVEY": ("ipc/survey.c", r"^survey_put\("),
     "SCREEN_END": None,
+    "ENVIRON": ("ipc/environ.c", r"^environ_put\("),
+    "VARIABLE": ("ipc/hostenv.c", r"^hostenv_put\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []
@@ -81,9 +83,16 @@ control = re.findall(r"^\tCONTROL_(\w+)(?: = 1)?,", text("parent/control.h"),
                      re.M)
 same("control messages", control,
      re.findall(r"^\.It Dv CONTROL_(\w+)$", man, re.M))
-for name in set(re.findall(r"\b[A-Z]+_MAX\b|\b\w+_BYTES_MAX\b", man)):
-    if not re.search(r"#define %s\s" % name, text("ipc/limits.h")):
-        bad.append("%s is no limit" % name)
+limits = {}
+for name, value in re.findall(r"^#define\s+(\w+)\s+(\(.*\)|\w+)",
+                              text("ipc/limits.h"), re.M):
+    limits[name] = eval(re.sub(r"(?<=\d)U?L*\b", "", value), {}, limits)
+for name, value in re.findall(r"^\.It Dv (\w+) Ta (\d+) Ta \w", man, re.M):
+    if not name.startswith("RECORD_") or name == "RECORD_MAX":
+        same(name, limits.get(name), int(value))
+for name in set(re.findall(r"\b[A-Z]+_(?:BYTES_)?MAX\b", man)):
+    if not re.search(r"^\.It Dv %s Ta \d" % name, man, re.M):
+        bad.append("%s: its number is missing" % name)
 for line in bad:
     print("ipc-manual: " + line, file=sys.stderr)
 sys.exit(1 if bad else 0)

@@ -10,7 +10,9 @@
 static int
 say(struct sender *s)
 {
+	static char vi[] = "vi", *value = vi;
 	struct origin o = {.profile = 0, .line = 3};
+	struct origin set = {.profile = 1, .verb = ENV_SET, .line = 4};
 	struct policy po;
 	size_t i;
 
@@ -32,6 +34,8 @@ say(struct sender *s)
 	(void)policy_add_grant(
 	    &po, GRANT_BIND, 0, "/w/a/b", "/home/u/w/a/b", 0);
 	(void)policy_add_grant(&po, GRANT_SYMLINK, 0, "/x", "usr/bin", 0);
+	(void)environ_add_origin(
+	    policy_add_claim(&po, ENV_SET, "EDITOR", &value, 1), &set);
 	for (i = 0; i < po.ngrants; i++) {
 		o.verb = po.grants[i].kind == GRANT_TMPFS     ? VERB_TMPFS
 			 : po.grants[i].kind == GRANT_SYMLINK ? VERB_SYMLINK
@@ -60,9 +64,14 @@ LLVMFuzzerCustomMutator(
 }
 
 static void
-decode(unsigned type, struct rcur *c, void *po)
+decode(unsigned type, struct rcur *c, void *arg)
 {
-	(void)policy_get(type, c, po);
+	struct policy po;
+
+	(void)arg;
+	memset(&po, 0, sizeof(po));
+	(void)policy_get(type, c, &po);
+	policy_free(&po);
 }
 
 int
@@ -92,9 +101,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	receiver_free(&r);
 	close(fd);
-	memset(&po, 0, sizeof(po));
 	wire_must(accepted);
-	wire_each(data, size, decode, &po);
-	policy_free(&po);
+	wire_each(data, size, decode, NULL);
 	return 0;
 }

@@ -111,6 +111,15 @@ text_of(const struct policy *po)
 			fprintf(f, ",%d.%d.%u", g->origins[k].profile,
 			    g->origins[k].verb, g->origins[k].line);
 	}
+	fprintf(f, "S%s", po->prompt != NULL ? po->prompt : "-");
+	for (i = 0; i < po->nenv; i++) {
+		fprintf(f, "E%d|%s", po->env[i].verb, po->env[i].name);
+		for (k = 0; k < po->env[i].nvalues; k++)
+			fprintf(f, "=%s", po->env[i].values[k]);
+		for (k = 0; k < po->env[i].norigins; k++)
+			fprintf(f, ",%d.%u", po->env[i].origins[k].profile,
+			    po->env[i].origins[k].line);
+	}
 	for (i = 0; i < po->nrefusals; i++)
 		fprintf(f, "R%s|%s|%u|%s|%s", po->refusals[i].profile,
 		    po->refusals[i].file, po->refusals[i].line,
@@ -134,6 +143,8 @@ run(const struct request *q, int plan)
 	memset(&po, 0, sizeof(po));
 	layers_open(&ls, q);
 	if (config_read(&ls, &po, &c) == 0) {
+		po.prompt = c.prompt;
+		c.prompt = NULL;
 		n = selection_load(q, &c, &ls, &po, &sel);
 		if (n == 0) {
 			n = resolve(q, &sel, &po);

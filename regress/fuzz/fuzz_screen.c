@@ -26,6 +26,7 @@ say(struct sender *s)
 	struct policy po;
 	struct caller caller;
 	struct survey survey;
+	struct hostenv host = {.n = 0};
 	int n;
 
 	memset(&po, 0, sizeof(po));
@@ -37,7 +38,7 @@ say(struct sender *s)
 	(void)grant_add_origin(
 	    policy_add_grant(&po, GRANT_BIND, 0, "/x", "/home/u/.ssh", 0), &o);
 	judge_survey(0, &po, &survey);
-	n = screen_send(s, &q, &caller, &po, &survey);
+	n = screen_send(s, &q, &caller, &host, &po, &survey);
 	survey_free(&survey);
 	caller_free(&caller);
 	policy_free(&po);
@@ -96,8 +97,8 @@ draw(struct scene *sc)
 	struct out o;
 
 	if (sc->policy.nrefusals == 0) {
-		if (plan_make(&sc->policy, &sc->survey, &sc->caller, &plan) ==
-			-1 &&
+		if (plan_make(&sc->policy, &sc->survey, &sc->caller,
+			&sc->hostenv, &plan) == -1 &&
 		    errno != EPERM)
 			broken("plan", strerror(errno));
 		v.plan = &plan;

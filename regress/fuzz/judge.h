@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "ipc/caller.h"
+#include "ipc/environ.h"
+#include "ipc/hostenv.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -51,6 +53,13 @@ judge_caller(struct caller *c)
 	c->term = judge_copy("xterm");
 	c->lang = judge_copy("");
 	c->tz = judge_copy("");
+	c->protect = calloc(2, sizeof(*c->protect));
+	if (c->protect == NULL)
+		abort();
+	c->protect[0].path = judge_copy("/home/u/.config/carrel");
+	c->protect[0].make = 1;
+	c->protect[1].path = judge_copy("/usr/src/carrel");
+	c->nprotect = 2;
 }
 
 /* 1 if path is dir or below it, component by component. */
@@ -86,19 +95,38 @@ is_own(const char *path)
 	       is_below(path, "/run/carrel");
 }
 
+/* Two kinds have their place in what is carrel's own. */
+static inline int
+is_ours(const struct grant *g)
+{
+	if (g->kind == GRANT_COMMAND)
+		return strncmp(g->guest, "/run/carrel/bin/", 16) == 0 &&
+		       strchr(g->guest + 16, '/') == NULL;
+	return g->kind == GRANT_DEVICE && strncmp(g->guest, "/dev/", 5) == 0 &&
+	       strcmp(g->guest, g->source) == 0 &&
+	       !is_below(g->guest, "/dev/mem") &&
+	       !is_below(g->guest, "/dev/null") &&
+	       !is_below(g->guest, "/dev/pts") &&
+	       !is_below(g->guest, "/dev/shm");
+}
+
 static inline void
 judge_grant(const struct policy *po, const struct grant *g)
 {
 	const struct grant *a, *above = NULL;
+	static const int kinds[] = {0, GRANT_BIND, GRANT_BIND, GRANT_BIND,
+	    GRANT_BIND, GRANT_TMPFS, GRANT_SYMLINK, GRANT_COMMAND, GRANT_SOCKET,
+	    GRANT_DEVICE};
 	int write = 0, must = 0, v;
 	size_t i;
 
-	if (is_dirty(g->guest) || is_own(g->guest))
+	if (is_dirty(g->guest) || (is_own(g->guest) && !is_ours(g)))
 		broken("guest", g->guest);
-	if (g->kind < GRANT_BIND || g->kind > GRANT_SYMLINK || g->flags > 3 ||
+	if (g->kind < GRANT_BIND || g->kind > GRANT_DEVICE || g->flags > 3 ||
 	    g->norigins < 1)
 		broken("grant", g->guest);
-	if (g->kind == GRANT_BIND &&
+	if ((g->kind == GRANT_BIND || g->kind == GRANT_COMMAND ||
+		g->kind == GRANT_SOCKET) &&
 	    (is_dirty(g->source) || strcmp(g->source, "/") == 0 ||
 		is_below(g->source, "/proc") || is_below(g->source, "/sys") ||
 		is_below(g->source, "/dev") || g->size != 0))
@@ -109,11 +137,12 @@ judge_grant(const struct policy *po, const struct grant *g)
 		broken("size", g->guest);
 	for (i = 0; i < g->norigins; i++) {
 		v = g->origins[i].verb;
-		if (g->origins[i].profile >= po->nprofiles || v < 1 || v > 6 ||
-		    g->kind != (v == VERB_TMPFS	       ? GRANT_TMPFS
-				   : v == VERB_SYMLINK ? GRANT_SYMLINK
-						       : GRANT_BIND))
+		if (g->origins[i].profile >= po->nprofiles || v < 1 || v > 9 ||
+		    g->kind != kinds[v])
 			broken("claim", g->guest);
+		if ((g->kind == GRANT_SOCKET || g->kind == GRANT_DEVICE) &&
+		    po->profiles[g->origins[i].profile].name[0] == '@')
+			broken("a shipped profile's", g->guest);
 		write |= v == VERB_WRITE || v == VERB_TRY_WRITE;
 		must |= v == VERB_READ || v == VERB_WRITE;
 	}
@@ -132,11 +161,40 @@ judge_grant(const struct policy *po, const struct grant *g)
 	}
 	if (above == NULL || above->kind == GRANT_TMPFS)
 		return;
-	if (above->kind != GRANT_BIND || g->kind != GRANT_BIND ||
+	if (above->kind != GRANT_BIND ||
+	    (g->kind != GRANT_BIND && g->kind != GRANT_SOCKET) ||
 	    !is_below(g->source, above->source) ||
 	    strcmp(g->source + strlen(above->source),
 		g->guest + strlen(above->guest)) != 0)
 		broken("hidden", g->guest);
+}
+
+static inline void
+judge_claim(const struct policy *po, size_t i)
+{
+	const struct env_claim *c = &po->env[i];
+	size_t k;
+
+	if (c->name[0] == '\0' ||
+	    c->name[strspn(c->name,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789_")] != '\0' ||
+	    strncmp(c->name, "CARREL_", 7) == 0)
+		broken("variable", c->name);
+	if (i > 0 && strcmp(po->env[i - 1].name, c->name) > 0)
+		broken("variables' order", c->name);
+	if (c->verb < ENV_SET || c->verb > ENV_SANITISE || c->norigins == 0 ||
+	    (c->nvalues != 0) != (c->verb <= ENV_PREPEND))
+		broken("claim on a variable", c->name);
+	for (k = 0; k < c->norigins; k++)
+		if (c->origins[k].profile >= po->nprofiles ||
+		    (strncmp(c->name, "LD_", 3) == 0 &&
+			po->profiles[c->origins[k].profile].layer !=
+			    LAYER_HOST))
+			broken("claimant", c->name);
+	for (k = 0; k < c->nvalues; k++)
+		if (strpbrk(c->values[k], "\n\033\r\177") != NULL)
+			broken("value", c->name);
 }
 
 /* Of a policy that policy_check() accepted. */
@@ -165,6 +223,8 @@ judge_policy(const struct policy *po)
 		return;
 	for (i = 0; i < po->ngrants; i++)
 		judge_grant(po, &po->grants[i]);
+	for (i = 0; i < po->nenv; i++)
+		judge_claim(po, i);
 }
 
 /*
@@ -241,7 +301,7 @@ judge_survey(unsigned seed, const struct policy *po, struct survey *sv)
 		    calloc(LINKS_MAX, sizeof(*sv->rows[i].links));
 		if (sv->rows[i].links == NULL)
 			abort();
-		if (po->grants[i].kind == GRANT_BIND)
+		if (grant_opens(&po->grants[i]))
 			look_at(seed, po->grants[i].source, &sv->rows[i]);
 		else
 			sv->rows[i].real = judge_copy("");
@@ -259,15 +319,17 @@ judge_step(const struct policy *po, const struct plan *pl, size_t i)
 		broken("step", s->guest);
 	if (i > 0 && path_cmp(pl->steps[i - 1].guest, s->guest) >= 0)
 		broken("order", s->guest);
-	if (s->grant != -1 && is_own(s->guest))
+	if (s->grant != -1 && is_own(s->guest) &&
+	    !is_ours(&po->grants[s->grant]))
 		broken("carrel's own", s->guest);
 	if (s->grant < -1 || s->grant >= (int)po->ngrants ||
 	    (s->grant != -1 &&
 		strcmp(po->grants[s->grant].guest, s->guest) != 0))
 		broken("whose", s->guest);
 	if (s->kind == STEP_BIND &&
-	    (s->grant == -1 || po->grants[s->grant].kind != GRANT_BIND ||
-		((po->grants[s->grant].flags & GRANT_WRITE) == 0 &&
+	    (s->grant == -1 || !grant_opens(&po->grants[s->grant]) ||
+		(po->grants[s->grant].kind == GRANT_BIND &&
+		    (po->grants[s->grant].flags & GRANT_WRITE) == 0 &&
 		    (s->flags & STEP_RDONLY) == 0)))
 		broken("a bind that nobody granted", s->guest);
 	for (k = 0; k < i; k++) /* the deepest step above it */
@@ -303,15 +365,28 @@ judge_step(const struct policy *po, const struct plan *pl, size_t i)
 static inline int
 judge_plan(unsigned seed, struct policy *po)
 {
+	static char shell[] = "SHELL=/bin/x",
+		    path[] = "PATH=/a:/usr/bin::/\033";
+	static char *env[] = {shell, path, NULL};
 	struct caller caller;
 	struct survey survey;
+	struct hostenv host;
 	struct plan plan;
 	size_t i;
 	int good;
 
 	judge_caller(&caller);
+	if (policy_protect(po, &caller) == -1)
+		abort();
+	if (po->nrefusals > 0) {
+		caller_free(&caller);
+		return 0;
+	}
 	judge_survey(seed, po, &survey);
-	good = plan_make(po, &survey, &caller, &plan) == 0;
+	if (hostenv_pick(&host, po, env) == -1)
+		abort();
+	good = plan_make(po, &survey, &caller, &host, &plan) == 0;
+	hostenv_free(&host);
 	if (!good && errno != EPERM)
 		broken("plan", strerror(errno));
 	if (good != (po->nrefusals == 0))

@@ -7,9 +7,11 @@ import struct
 TOP = "regress/fuzz/corpus/"
 REQUEST, SELECT, CALLER, REQUEST_END = 1, 2, 3, 4
 POLICY, PROFILE, GRANT, REFUSAL, POLICY_END = 5, 6, 7, 8, 9
-SCREEN, SURVEY, SCREEN_END = 10, 11, 12
+SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE = 10, 11, 12, 13, 14
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
-BIND, TMPFS, LINK = 1, 2, 3
+AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
+BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
+SET, MERGE, PREPEND, INHERIT, SANITISE = 1, 2, 3, 4, 5
 
 
 def string(s):
@@ -41,19 +43,28 @@ def refusal(what):
                   struct.pack("=I", 1), string(what), string("fix"))
 
 
-def policy(grants, refusals=(), profiles=(profile(),)):
-    return (record(POLICY, struct.pack("=H", 1)) + b"".join(profiles) +
-            b"".join(grants) + b"".join(refusals) +
-            record(POLICY_END, struct.pack("=BIIII", len(refusals) > 0,
+def claim(name, verb=SET, values=("x",), index=0):
+    return record(ENVIRON, struct.pack("=B", verb), string(name),
+                  struct.pack("=H", len(values)), *map(string, values),
+                  struct.pack("=HHI", 1, index, 9))
+
+
+def policy(grants, refusals=(), profiles=(profile(),), env=(), prompt=""):
+    return (record(POLICY, struct.pack("=H", 1), string(prompt)) +
+            b"".join(profiles) + b"".join(grants) + b"".join(env) +
+            b"".join(refusals) +
+            record(POLICY_END, struct.pack("=BIIIII", len(refusals) > 0,
                                            len(profiles), len(grants),
-                                           len(refusals), 0)))
+                                           len(env), len(refusals), 0)))
 
 
 def caller(cwd="/h/p", home="/h", flags=1):
     return record(CALLER, struct.pack("=III", 1000, 1000, flags),
                   *map(string, ("u", home, "/h", "/h", "/bin/sh", cwd, "/h/p",
                                 "xterm", "", "")),
-                  struct.pack("=HI", 1, 1000), string("u"))
+                  struct.pack("=HI", 1, 1000), string("u"),
+                  struct.pack("=H", 1), string("/h/.config/carrel"),
+                  struct.pack("=B", 1))
 
 
 def request(who, flags=0, version=1):
@@ -63,13 +74,18 @@ def request(who, flags=0, version=1):
 
 
 def row(real, links=()):
-    return record(SURVEY, struct.pack("=BIQQ", 1, 0, 1, 2), string(real),
+    return record(SURVEY, struct.pack("=BBHIQQQ", 1, 0, 0o755, 0, 1, 2, 0),
+                  string(real),
                   struct.pack("=B", len(links)), *map(string, links))
 
 
-def screen(what, rows, who=caller(), words=("make", "a b")):
+def variable(name, value):
+    return record(VARIABLE, string(name), string(value), b"\0")
+
+
+def screen(what, rows, who=caller(), words=("make", "a b"), host=()):
     return (record(SCREEN, struct.pack("=HIHBHH", 1, 1, 80, 1, 6, len(words)),
-                   *map(string, words)) + who + what + b"".join(rows) +
+                   *map(string, words)) + who + b"".join(host) + what + b"".join(rows) +
             record(SCREEN_END))
 
 
@@ -117,7 +133,32 @@ for name, grants in (
                       grant("/tmp", "/tmp", WRITE, BIND, 1),
                       grant("/var", "/var")])):
     keep("policy", name, policy(grants))
-keep("policy", "string-end", record(POLICY, struct.pack("=H", 1)) +
+MINE = (profile("mine", "/c/m.profile", 3),)
+for name, grants in (
+        ("command", [grant("/run/carrel/bin/x", "/usr/bin/x", AS_COMMAND,
+                           COMMAND)]),
+        ("command-deep", [grant("/run/carrel/bin/x/y", "/usr/bin/x",
+                                AS_COMMAND, COMMAND)]),
+        ("socket", [grant("/s", "/run/s", AS_SOCKET, SOCKET)]),
+        ("device", [grant("/dev/kvm", "/dev/kvm", AS_DEVICE, DEVICE)]),
+        ("device-memory", [grant("/dev/mem", "/dev/mem", AS_DEVICE,
+                                 DEVICE)]),
+        ("device-other", [grant("/dev/kvm", "/dev/sda", AS_DEVICE, DEVICE)])):
+    keep("policy", name, policy(grants, (), MINE))
+keep("policy", "shipped-device", policy(
+    [grant("/dev/kvm", "/dev/kvm", AS_DEVICE, DEVICE)]))
+for name, env in (
+        ("env", [claim("EDITOR"), claim("MANPATH", MERGE, ["/usr/man"]),
+                 claim("PATH", PREPEND, ["/usr/x", "/usr/y"])]),
+        ("env-code", [claim("LD_PRELOAD")]),
+        ("env-own", [claim("CARREL_RUN")]),
+        ("env-control", [claim("EDITOR", SET, ["a\x1b[m"])]),
+        ("env-unsorted", [claim("PAGER"), claim("EDITOR")]),
+        ("env-verb", [claim("EDITOR", 6)]),
+        ("env-index", [claim("EDITOR", SET, ["x"], 3)])):
+    keep("policy", name, policy([USR], (), MINE, env))
+keep("policy", "prompt", policy([USR], prompt="a\x1b[m"))
+keep("policy", "string-end", record(POLICY, struct.pack("=H", 1), string("")) +
      record(PROFILE, struct.pack("=H", 60), b"x"))
 
 keep("request", "good", request(caller()))
@@ -132,6 +173,11 @@ keep("request", "string-end", record(CALLER, struct.pack("=III", 1, 1, 0),
 
 keep("screen", "good", screen(policy([USR, grant("/x", "/h/.ssh")]),
                               [row("/usr"), row("/h/.ssh")]))
+keep("screen", "env", screen(
+    policy([USR], (), MINE, [claim("LANG", INHERIT, []),
+                             claim("PATH", SANITISE, [])]),
+    [row("/usr")], host=[variable("LANG", "\x1b[2J\x9b"),
+                         variable("PATH", "/a:/\x1b::x")]))
 keep("screen", "escapes", screen(
     policy([grant("/x", "/h/\x9b\x1b]0;x\x07\u202e")], (),
            [profile(file="/p/\x1b[1A")]),

@@ -226,10 +226,12 @@ wire_mend(uint8_t *p, size_t left)
 		memcpy(&type, p, sizeof(type));
 		if (type < RECORD_TYPES)
 			count[type]++;
-		if (type != RECORD_POLICY_END || n < RECORD_HEADER + 13)
+		if (type != RECORD_POLICY_END || n < RECORD_HEADER + 17)
 			continue;
 		p[RECORD_HEADER] = count[RECORD_REFUSAL] > 0;
-		memcpy(p + RECORD_HEADER + 1, &count[RECORD_PROFILE], 12);
+		memcpy(p + RECORD_HEADER + 1, &count[RECORD_PROFILE], 8);
+		memcpy(p + RECORD_HEADER + 9, &count[RECORD_ENVIRON], 4);
+		memcpy(p + RECORD_HEADER + 13, &count[RECORD_REFUSAL], 4);
 	}
 }
 

@@ -270,6 +270,7 @@ end(struct sender *s, unsigned profiles, unsigned grants, unsigned refusals)
 	wbuf_u8(w, refusals > 0);
 	wbuf_u32(w, profiles);
 	wbuf_u32(w, grants);
+	wbuf_u32(w, 0); /* claims on variables */
 	wbuf_u32(w, refusals);
 	wbuf_u32(w, 0); /* reasons that were not kept */
 	if (sender_end(s) == -1 || sender_flush(s) == -1)
@@ -279,9 +280,13 @@ end(struct sender *s, unsigned profiles, unsigned grants, unsigned refusals)
 static void
 begin(struct sender *s)
 {
+	struct wbuf *w;
+
 	if (sender_init(s, PEER, channel_deadline(60)) == -1)
 		broken("sender");
-	wbuf_u16(sender_begin(s, RECORD_POLICY), POLICY_VERSION);
+	w = sender_begin(s, RECORD_POLICY);
+	wbuf_u16(w, POLICY_VERSION);
+	wbuf_str(w, ""); /* the prompt */
 	(void)sender_end(s);
 }
 

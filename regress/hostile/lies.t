@@ -8,7 +8,7 @@ from lying import *
 p = lying.place
 POLICY, PROFILE, GRANTS, REFUSAL, END = 5, 6, 7, 8, 9   # record types
 LAST = RECORDS - 1
-TYPES = list(range(14)) + [127, 128, 255, 256, 65535]
+TYPES = list(range(16)) + [127, 128, 255, 256, 65535]
 own_type = {0: POLICY, 1: PROFILE, LAST: END}
 
 
@@ -52,8 +52,8 @@ try:
                 for v in (0, 2, 128, 255)], BREAKS)
     all_broken("counts that are not the list's",
                ["wire byte %d %d %d" % (LAST, 7 + 4 * k + b, 77)
-                for k in range(4) for b in range(4)] +
-               ["refused wire byte %d 19 1" % RECORDS], BREAKS)
+                for k in range(5) for b in range(4)] +
+               ["refused wire byte %d 23 1" % RECORDS], BREAKS)
     all_broken("versions", ["wire byte 0 6 %d" % v for v in (0, 2, 255)] +
                ["wire byte 0 7 %d" % v for v in (1, 255)], BREAKS)
     all_broken("empty datagrams", ["hollow %d" % n for n in (0, 2, 3)], BREAKS)
@@ -63,7 +63,7 @@ try:
     all_caught("flag bits", ["set flags %d" % b for b in bits + [3, 255]] +
                ["set pflags %d" % b for b in bits[3:] + [0, 15, 255]] +
                ["set layer %d" % n for n in (0, 2, 3, 4, 128, 255)] +
-               ["set kind %d" % n for n in (0, 2, 3, 4, 128, 255)])
+               ["set kind %d" % n for n in (0, 2, 3, 4, 6, 7, 128, 255)])
     strings = [(1, k) for k in range(4)] + [(GRANT, k) for k in range(2)]
     refusal = [(LAST, k) for k in range(4)]
     filled = [(1, 0), (1, 1), (GRANT, 0), (GRANT, 1)]

@@ -277,7 +277,7 @@ with Place() as p:
                       ("[carrel]\n= x\n", ":2"),
                       ("[carrel]\ndefaults =\ndefaults = @sys\n", ":3"),
                       ("[carrel]\ndefaults = @sys\0\n", ":2"),
-                      ("[carrel]\nprompt = x\n", "prompt"),
+                      ("[carrel]\nprompt = {home}\n", "prompt"),
                       ("x" * 300000, "config")):
         p.write(conf, text)
         r = p.do("run", "--", "echo", MARK)

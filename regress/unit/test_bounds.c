@@ -59,7 +59,7 @@ plan(unsigned n, struct plan *pl, struct policy *po)
 		add_deep(po, VERB_SYMLINK, i, 1);
 	world_check(po);
 	ck_assert_int_eq(survey_init(&sv, po->ngrants), 0);
-	r = plan_make(po, &sv, &ca, pl);
+	r = plan_make(po, &sv, &ca, NULL, pl);
 	err = errno;
 	survey_free(&sv);
 	caller_free(&ca);

@@ -96,7 +96,18 @@ add_grant(struct policy *po)
 		size = below(40) == 0 ? below(8192) : 4096U << below(18);
 	} else if (o.verb == VERB_SYMLINK)
 		kind = GRANT_SYMLINK;
-	else if (o.verb == VERB_WRITE || o.verb == VERB_TRY_WRITE)
+	else if (o.verb == VERB_COMMAND) {
+		kind = GRANT_COMMAND;
+		guest = below(80) == 0 ? "/run/carrel/bin/a/b"
+				       : "/run/carrel/bin/a";
+	} else if (o.verb == VERB_SOCKET)
+		kind = GRANT_SOCKET;
+	else if (o.verb == VERB_DEVICE) {
+		kind = GRANT_DEVICE;
+		guest = below(40) == 0 ? "/dev/mem" : "/dev/kvm";
+		source = guest;
+	}
+	if (o.verb == VERB_WRITE || o.verb == VERB_TRY_WRITE)
 		flags |= GRANT_WRITE;
 	if (o.verb == VERB_TRY_READ || o.verb == VERB_TRY_WRITE)
 		flags |= GRANT_TRY;
@@ -105,7 +116,7 @@ add_grant(struct policy *po)
 	if (below(80) == 0)
 		flags ^= (uint8_t)(1U << below(8));
 	if (below(80) == 0)
-		kind = (enum grant_kind)below(5);
+		kind = (enum grant_kind)below(8);
 	if (below(80) == 0)
 		size = below(100000);
 	g = policy_add_grant(po, kind, flags, guest,
@@ -116,9 +127,33 @@ add_grant(struct policy *po)
 		    (uint16_t)below((unsigned)po->nprofiles + (below(40) == 0));
 		o.line = 1 + below(100);
 		if (below(80) == 0)
-			o.verb = (uint8_t)below(9);
+			o.verb = (uint8_t)below(11);
 		ck_assert_int_eq(grant_add_origin(g, &o), 0);
 	}
+}
+
+static void
+add_claim(struct policy *po)
+{
+	static const char *const vars[] = {
+	    "EDITOR", "LANG", "MANPATH", "PATH", "TERM_PROGRAM"};
+	static const char *const foul[] = {
+	    "CARREL_RUN", "LD_PRELOAD", "A-B", "", "HOME"};
+	static char one[] = "/usr/bin", two[] = "x", bad[] = "/a\033";
+	char *values[] = {below(60) == 0 ? bad : one, two};
+	struct origin o = {.verb = (uint8_t)(1 + below(5)), .line = 7};
+	size_t n = o.verb > 3 ? 0 : 1;
+	struct env_claim *c;
+
+	if (below(60) == 0)
+		n = below(3);
+	if (below(60) == 0)
+		o.verb = (uint8_t)below(8);
+	c = policy_add_claim(po, (enum env_verb)o.verb,
+	    below(60) == 0 ? one_of(foul) : one_of(vars), values, n);
+	ck_assert_ptr_nonnull(c);
+	o.profile = (uint16_t)below((unsigned)po->nprofiles + (below(40) == 0));
+	ck_assert_int_eq(environ_add_origin(c, &o), 0);
 }
 
 static int
@@ -137,6 +172,8 @@ generate(struct policy *po)
 	add_profiles(po);
 	for (n = below(7); n > 0; n--)
 		add_grant(po);
+	for (n = below(3) == 0 ? 1 + below(2) : 0; n > 0; n--)
+		add_claim(po);
 	if (below(40) > 0)
 		qsort(po->profiles, po->nprofiles, sizeof(*po->profiles),
 		    profile_cmp);
