@@ -140,7 +140,8 @@ check_fields(const struct grant *g, char *why, size_t len)
 	const char *bad;
 
 	if ((bad = check_guest(g->guest)) != NULL) {
-		snprintf(why, len, "guest path \"%s\" %s", g->guest, bad);
+		snprintf(
+		    why, len, "guest path \"%s\" %s", SHOWN(g->guest), bad);
 		return -1;
 	}
 	bad = NULL;
@@ -163,8 +164,8 @@ check_fields(const struct grant *g, char *why, size_t len)
 		break;
 	}
 	if (bad != NULL) {
-		snprintf(
-		    why, len, "\"%s\" at \"%s\" %s", g->source, g->guest, bad);
+		snprintf(why, len, "\"%s\" at \"%s\" %s", SHOWN(g->source),
+		    SHOWN(g->guest), bad);
 		return -1;
 	}
 	return 0;
@@ -195,16 +196,16 @@ check_grant(const struct policy *po, size_t i, char *why, size_t len)
 	if (check_fields(g, why, len) == -1)
 		return -1;
 	if (check_origins(po, g) == -1) {
-		snprintf(why, len, "\"%s\" has bad claims", g->guest);
+		snprintf(why, len, "\"%s\" has bad claims", SHOWN(g->guest));
 		return -1;
 	}
 	if (i > 0 && path_cmp(po->grants[i - 1].guest, g->guest) >= 0) {
-		snprintf(why, len, "\"%s\" is out of order", g->guest);
+		snprintf(why, len, "\"%s\" is out of order", SHOWN(g->guest));
 		return -1;
 	}
 	if (check_nesting(policy_above(po, g->guest), g) == -1) {
-		snprintf(
-		    why, len, "\"%s\" lies inside another grant", g->guest);
+		snprintf(why, len, "\"%s\" lies inside another grant",
+		    SHOWN(g->guest));
 		return -1;
 	}
 	return 0;
@@ -231,8 +232,8 @@ check_shown(const struct policy *po, char *why, size_t len)
 			break;
 	}
 	if (i < po->ngrants) {
-		snprintf(
-		    why, len, "\"%s\" has a bad field", po->grants[i].guest);
+		snprintf(why, len, "\"%s\" has a bad field",
+		    SHOWN(po->grants[i].guest));
 		return -1;
 	}
 	return 0;

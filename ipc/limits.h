@@ -12,6 +12,7 @@
 #define COMPONENT_MAX	 255	      /* one component of a path (NAME_MAX) */
 #define VALUE_MAX_LEN	 4096	      /* a value in a profile */
 #define TEXT_MAX_LEN	 8192	      /* a message for a person */
+#define TEXT_SHOWN_MAX	 256	      /* of one untrusted value in a message */
 #define IDENT_MAX_LEN	 255	      /* user, group, TERM, LANG, TZ */
 #define FILE_MAX_LEN	 (256 * 1024) /* a profile or config file */
 #define INCLUDE_DEPTH	 64	      /* longest chain of includes */

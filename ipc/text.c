@@ -95,24 +95,35 @@ text_unsafe(const char *s, size_t n)
 	return 0;
 }
 
+/* Looks like a space; all others that do are in the table. */
+static int
+is_blank(uint32_t cp)
+{
+	return cp == ' ' || cp == 0xa0 || cp == 0x3000;
+}
+
 char *
-text_escape(char *dst, size_t cap, const char *src)
+text_escape_on(char *dst, size_t cap, const char *src, int *blank)
 {
 	const unsigned char *p = (const unsigned char *)src;
 	size_t n = strlen(src), len, need, o = 0;
-	uint32_t cp;
-	int plain;
+	uint32_t cp = 0;
+	int plain, after = *blank;
 
-	while (n > 0) {
+	for (; n > 0; p += len, n -= len) {
 		len = decode(p, n, &cp);
-		plain = len > 0 && !deceives(cp);
-		if (len == 0 || !plain)
+		plain = len > 0 && !deceives(cp) && !(after && is_blank(cp));
+		/* the rest of an escaped character is invalid by itself */
+		after = (len > 0 && is_blank(cp)) ||
+			(after && len == 0 && (*p & 0xc0) == 0x80);
+		if (!plain)
 			len = 1;
 		need = !plain ? 4 : *p == '\\' ? 2 : len;
 		/* the last four bytes are for "..." and the NUL */
 		if (o + need + 4 > cap) {
 			memcpy(dst + o, "...", 3);
 			o += 3;
+			after = 0;
 			break;
 		}
 		if (!plain)
@@ -122,9 +133,44 @@ text_escape(char *dst, size_t cap, const char *src)
 		else
 			memcpy(dst + o, p, len);
 		o += need;
-		p += len;
-		n -= len;
 	}
 	dst[o] = '\0';
+	*blank = after;
 	return dst;
+}
+
+char *
+text_escape(char *dst, size_t cap, const char *src)
+{
+	int blank = 0;
+
+	return text_escape_on(dst, cap, src, &blank);
+}
+
+/* The nearest place at or before s + n where no character is cut. */
+static size_t
+whole(const char *s, size_t n)
+{
+	size_t i = n;
+
+	while (i > 0 && n - i < 4 && (s[i] & 0xc0) == 0x80)
+		i--;
+	return (s[i] & 0xc0) == 0x80 ? n : i;
+}
+
+const char *
+text_cut(char buf[TEXT_SHOWN_MAX + 1], const char *src)
+{
+	static const char dots[] = "...";
+	size_t n = strlen(src), tail = TEXT_SHOWN_MAX / 3, head, at;
+
+	if (n <= TEXT_SHOWN_MAX)
+		return src;
+	head = whole(src, TEXT_SHOWN_MAX - tail - strlen(dots));
+	for (at = n - tail; (src[at] & 0xc0) == 0x80 && n - at > tail - 4;)
+		at++;
+	memcpy(buf, src, head);
+	strcpy(buf + head, dots);
+	strcat(buf, src + at);
+	return buf;
 }

@@ -8,6 +8,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 static const char *const verb_names[] = {
@@ -105,7 +106,7 @@ static int
 absent(struct draft *d, size_t i, const struct survey_row *r)
 {
 	const struct grant *g = &d->po->grants[i];
-	char via[PATH_MAX_LEN + 64] = "";
+	char via[TEXT_SHOWN_MAX + 64] = "";
 
 	if ((g->flags & GRANT_TRY) &&
 	    (r->err == ENOENT || r->err == ENOTDIR || r->err == EACCES)) {
@@ -114,13 +115,14 @@ absent(struct draft *d, size_t i, const struct survey_row *r)
 	}
 	if (r->nlinks > 0)
 		snprintf(via, sizeof(via), " (by way of the symlink %s)",
-		    r->links[r->nlinks - 1]);
+		    SHOWN(r->links[r->nlinks - 1]));
 	return plan_refuse(d, i,
 	    r->err == ENOENT || r->err == ENOTDIR
 		? plan_writes(g) ? "create it or use try-write"
 				 : "create it or use try-read"
 		: "make it reachable for you or take the grant out",
-	    "%s = %s: %s%s", plan_verb(g), g->source, reason(r->err), via);
+	    "%s = %s: %s%s", plan_verb(g), SHOWN(g->source), reason(r->err),
+	    via);
 }
 
 static int
@@ -133,7 +135,7 @@ judge_type(struct draft *d, size_t i, const struct survey_row *r)
 	return plan_refuse(d, i, "grant a file or a directory",
 	    "%s = %s: is %s: this version grants only files and directories "
 	    "(\"socket\" and \"device\" are keys of a later one)",
-	    plan_verb(g), g->source, names[r->type]);
+	    plan_verb(g), SHOWN(g->source), names[r->type]);
 }
 
 int
@@ -167,7 +169,7 @@ plan_presence(struct draft *d)
 		} else if ((bad = check_source(r->real)) != NULL &&
 			   plan_refuse(d, i, "grant what is needed of it",
 			       "%s = %s: leads to %s, which %s", plan_verb(g),
-			       g->source, r->real, bad) == -1)
+			       SHOWN(g->source), SHOWN(r->real), bad) == -1)
 			return -1;
 	}
 	return 0;

@@ -7,6 +7,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 /* The deepest present grant at or above a path; -1: none. */
@@ -91,7 +92,7 @@ shape_nested(struct draft *d, size_t i, size_t above)
 	return plan_refuse(d, i, "grant the place it leads to by its own path",
 	    "%s = %s: a symlink inside %s, which is granted too, leads to %s: "
 	    "nothing can be mounted there",
-	    plan_verb(g), g->source, a->source, r->real);
+	    plan_verb(g), SHOWN(g->source), SHOWN(a->source), SHOWN(r->real));
 }
 
 static int
@@ -105,7 +106,7 @@ shape_absent(struct draft *d, size_t i, size_t above)
 	return plan_refuse(d, i, "create it first",
 	    "try-read = %s: is absent, and the sandbox could create it: it "
 	    "lies in %s, which may be written",
-	    g->source, d->po->grants[above].source);
+	    SHOWN(g->source), SHOWN(d->po->grants[above].source));
 }
 
 int
@@ -189,7 +190,7 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 	const struct survey_row *r = plan_row(d, i);
 	const struct grant *g = &d->po->grants[i];
 	const struct written *by;
-	char who[TEXT_MAX_LEN / 4], fix[PATH_MAX_LEN + 64];
+	char who[TEXT_MAX_LEN / 4], fix[TEXT_SHOWN_MAX + 64];
 	size_t k;
 
 	for (k = 0; k < r->nlinks; k++) {
@@ -199,12 +200,13 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 			continue;
 		plan_claims(d, &d->po->grants[by->grant], who, sizeof(who));
 		snprintf(fix, sizeof(fix),
-		    "remove the symlink, or grant %s by that name", r->real);
+		    "remove the symlink, or grant %s by that name",
+		    SHOWN(r->real));
 		return plan_refuse(d, i, fix,
 		    "%s = %s: the symlink %s leads it to %s, and an earlier "
 		    "run may have made it: %s is granted for writing (%s)",
-		    plan_verb(g), g->source, r->links[k], r->real, by->path,
-		    who);
+		    plan_verb(g), SHOWN(g->source), SHOWN(r->links[k]),
+		    SHOWN(r->real), SHOWN(by->path), who);
 	}
 	return 0;
 }

@@ -79,8 +79,8 @@ set_guest(struct making *m, const char *text)
 		return -1;
 	if ((bad = check_guest(path)) != NULL)
 		return place_refuse(m->at, m->g->line,
-		    "choose another place inside", "guest path \"%s\" %s", path,
-		    bad);
+		    "choose another place inside", "guest path \"%s\" %s",
+		    SHOWN(path), bad);
 	m->claim->guest = strdup(path);
 	return m->claim->guest == NULL ? -1 : 0;
 }
@@ -97,7 +97,7 @@ set_host(struct making *m, const char *text)
 	if ((bad = check_source(path)) != NULL)
 		return place_refuse(m->at, m->g->line,
 		    "grant what is needed, and nothing above it",
-		    "host path \"%s\" %s", path, bad);
+		    "host path \"%s\" %s", SHOWN(path), bad);
 	m->claim->source = strdup(path);
 	return m->claim->source == NULL ? -1 : 0;
 }
@@ -112,7 +112,7 @@ set_text(struct making *m, const char *text)
 		return -1;
 	if (strlen(buf) > PATH_MAX_LEN || text_unsafe(buf, strlen(buf)))
 		return place_refuse(m->at, m->g->line, "write another path",
-		    "\"%s\" cannot be the text of a symbolic link", buf);
+		    "\"%s\" cannot be the text of a symbolic link", SHOWN(buf));
 	m->claim->source = strdup(buf);
 	return m->claim->source == NULL ? -1 : 0;
 }

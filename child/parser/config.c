@@ -4,6 +4,7 @@
 #include "config.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "layers.h"
 #include "place.h"
 #include "reader.h"
@@ -50,7 +51,8 @@ take_line(void *arg, const struct reader_line *l)
 		return place_refuse(in->at, l->line,
 		    "write one name a line: a-z, 0-9 and \"-\", with \"@\" in "
 		    "front of a shipped one",
-		    "defaults = \"%s\" is not the name of a profile", l->value);
+		    "defaults = \"%s\" is not the name of a profile",
+		    SHOWN(l->value));
 	if (c->n == SELECT_MAX)
 		return place_refuse(in->at, l->line, "name fewer",
 		    "there are more than %d defaults", SELECT_MAX);

@@ -4,6 +4,7 @@
 #include "format.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "place.h"
 #include "reader.h"
 
@@ -194,7 +195,8 @@ add_include(struct drafting *in, const struct reader_line *l)
 		return place_refuse(in->at, l->line,
 		    "write one name a line: a-z, 0-9 and \"-\", with \"@\" in "
 		    "front of a shipped one",
-		    "include = \"%s\" is not the name of a profile", l->value);
+		    "include = \"%s\" is not the name of a profile",
+		    SHOWN(l->value));
 	p = grow(d->includes, d->nincludes, sizeof(*p));
 	if (p == NULL)
 		return -1;
@@ -241,7 +243,7 @@ set_yes(struct drafting *in, const struct reader_line *l)
 	if (strcmp(l->value, "yes") != 0)
 		return place_refuse(in->at, l->line,
 		    "write yes or remove the line", "%s = \"%s\" is not yes",
-		    l->key, l->value);
+		    l->key, SHOWN(l->value));
 	in->d->packs = 1;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/request.h"
+#include "ipc/text.h"
 #include "layers.h"
 #include "place.h"
 #include "select.h"
@@ -256,7 +257,7 @@ refuse_unknown(struct loading *l, const struct wish *w)
 		    "check the spelling, or create \"%s/%s.profile\"",
 		    l->q->user[0] != '\0' ? l->q->user : l->q->host, w->name);
 	return place_refuse(
-	    &at, w->line, fix, "unknown profile \"%s\"", w->name);
+	    &at, w->line, fix, "unknown profile \"%s\"", SHOWN(w->name));
 }
 
 static int
@@ -267,7 +268,7 @@ refuse_name(struct loading *l, const struct wish *w)
 	return place_refuse(&at, w->line,
 	    "use a name of a-z, 0-9 and \"-\", at most 63 bytes, with \"@\" "
 	    "in front of a shipped one, and neither a folder nor \".profile\"",
-	    "\"%s\" is not the name of a profile", w->name);
+	    "\"%s\" is not the name of a profile", SHOWN(w->name));
 }
 
 static int

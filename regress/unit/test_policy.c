@@ -285,9 +285,7 @@ START_TEST(more_refusals_than_are_kept)
 		ck_assert_int_eq(
 		    policy_refuse(&po, "", "", 0, "", "reason %u", i), 0);
 	ck_assert_uint_eq(po.nrefusals, REFUSALS_MAX);
-	policy_sort(&po);
-	ck_assert_ptr_nonnull(
-	    strstr(po.refusals[REFUSALS_MAX - 1].what, "more reasons"));
+	ck_assert_uint_eq(po.unkept, 10);
 	policy_free(&po);
 }
 END_TEST

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ipc/check.h"
+#include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
 #include "ipc/text.h"
@@ -88,6 +89,60 @@ START_TEST(escape_cuts)
 	    text_escape(dst, sizeof(dst), "1234567890123"), "12345678...");
 	ck_assert_str_eq(
 	    text_escape(dst, sizeof(dst), "123456\x1b"), "123456...");
+}
+END_TEST
+
+/* No two blanks stand side by side, and none is lost. */
+START_TEST(escape_blanks)
+{
+	static const struct {
+		const char *raw, *shown;
+	} rows[] = {{" a b ", " a b "}, {"a  b", "a \\x20b"},
+	    {"   ", " \\x20\\x20"},
+	    {"a\xc2\xa0\xc2\xa0z", "a\xc2\xa0\\xc2\\xa0z"},
+	    {" \xe3\x80\x80 z", " \\xe3\\x80\\x80\\x20z"}, {" \t ", " \\x09 "},
+	    {"\\  ", "\\\\ \\x20"}};
+	char dst[64];
+	size_t i;
+	int blank;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_str_eq(
+		    text_escape(dst, sizeof(dst), rows[i].raw), rows[i].shown);
+	blank = 1;
+	ck_assert_str_eq(
+	    text_escape_on(dst, sizeof(dst), " a ", &blank), "\\x20a ");
+	ck_assert_int_eq(blank, 1);
+	ck_assert_str_eq(text_escape_on(dst, sizeof(dst), "a", &blank), "a");
+	ck_assert_int_eq(blank, 0);
+}
+END_TEST
+
+START_TEST(long_values)
+{
+	char src[2000], buf[TEXT_SHOWN_MAX + 1];
+	const char *p;
+	size_t i;
+
+	memset(src, 0, sizeof(src));
+	memset(src, 'a', TEXT_SHOWN_MAX);
+	ck_assert_ptr_eq(text_cut(buf, src), src);
+	for (i = 0; i < 400; i++)
+		memcpy(src + 3 * i, "\xe2\x82\xac", 3);
+	for (i = 0; i < 8; i++) { /* wherever the cuts fall */
+		p = text_cut(buf, src + i);
+		ck_assert_uint_le(strlen(p), TEXT_SHOWN_MAX);
+		ck_assert_uint_ge(strlen(p), TEXT_SHOWN_MAX - 8);
+		ck_assert_ptr_nonnull(strstr(p, "..."));
+		if (i % 3 == 0)
+			ck_assert(text_utf8(p, strlen(p)));
+		memmove(src + 1200 + i, "z", 2);
+		ck_assert_int_eq(p[strlen(p) - 1] == 'z', i > 0);
+	}
+	memset(src, 0x80, 1000); /* no character anywhere */
+	src[1000] = '\0';
+	ck_assert_uint_le(strlen(text_cut(buf, src)), TEXT_SHOWN_MAX);
+	ck_assert_str_eq(SHOWN("short"), "short");
 }
 END_TEST
 
@@ -221,6 +276,8 @@ main(void)
 	tcase_add_test(t, unsafe);
 	tcase_add_test(t, escape_is_safe_and_recoverable);
 	tcase_add_test(t, escape_cuts);
+	tcase_add_test(t, escape_blanks);
+	tcase_add_test(t, long_values);
 	tcase_add_test(t, clean_paths);
 	tcase_add_test(t, covering);
 	tcase_add_test(t, reserved);
