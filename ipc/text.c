@@ -33,35 +33,57 @@ decode(const unsigned char *s, size_t n, uint32_t *cp)
 	return len;
 }
 
-/* Characters that reorder, hide or break what a person sees. */
+/*
+ * Characters that reorder, hide or break what a person sees: controls, line
+ * and paragraph separators, the general category Cf, what has the property
+ * Default_Ignorable_Code_Point (unassigned ones included), and other
+ * characters that show as nothing or as a blank (Unicode 15, UAX #44).
+ */
+static const struct {
+	uint32_t lo, hi;
+} deceptive[] = {
+    {0x0000, 0x001f},	/* C0 */
+    {0x007f, 0x009f},	/* DEL, C1 */
+    {0x00ad, 0x00ad},	/* soft hyphen */
+    {0x034f, 0x034f},	/* combining grapheme joiner */
+    {0x0600, 0x0605},	/* arabic number signs */
+    {0x061c, 0x061c},	/* arabic letter mark */
+    {0x06dd, 0x06dd},	/* arabic end of ayah */
+    {0x070f, 0x070f},	/* syriac abbreviation mark */
+    {0x0890, 0x0891},	/* arabic pound and piastre marks */
+    {0x08e2, 0x08e2},	/* arabic disputed end of ayah */
+    {0x115f, 0x1160},	/* hangul fillers */
+    {0x1680, 0x1680},	/* ogham space */
+    {0x17b4, 0x17b5},	/* khmer inherent vowels */
+    {0x180b, 0x180f},	/* mongolian selectors and separator */
+    {0x2000, 0x200f},	/* spaces, zero width, LRM, RLM */
+    {0x2028, 0x202f},	/* separators, embeddings, narrow space */
+    {0x205f, 0x206f},	/* math space, joiners, isolates */
+    {0x2800, 0x2800},	/* empty braille pattern */
+    {0x3164, 0x3164},	/* hangul filler */
+    {0xfe00, 0xfe0f},	/* variation selectors */
+    {0xfeff, 0xfeff},	/* byte order mark */
+    {0xffa0, 0xffa0},	/* halfwidth hangul filler */
+    {0xfff0, 0xfffb},	/* specials, interlinear annotation */
+    {0x110bd, 0x110bd}, /* kaithi number sign */
+    {0x110cd, 0x110cd}, /* kaithi number sign above */
+    {0x13430, 0x1345f}, /* egyptian hieroglyph format controls */
+    {0x16fe4, 0x16fe4}, /* khitan filler */
+    {0x1bca0, 0x1bca3}, /* shorthand format controls */
+    {0x1d159, 0x1d159}, /* musical null notehead */
+    {0x1d173, 0x1d17a}, /* musical format controls */
+    {0xe0000, 0xe0fff}, /* tags, variation selectors */
+};
+
 static int
 deceives(uint32_t cp)
 {
-	static const struct {
-		uint32_t lo, hi;
-	} ranges[] = {
-	    {0x0000, 0x001f}, {0x007f, 0x009f}, /* C0, DEL, C1 */
-	    {0x00ad, 0x00ad},			/* soft hyphen */
-	    {0x034f, 0x034f},			/* grapheme joiner */
-	    {0x061c, 0x061c},			/* arabic letter mark */
-	    {0x115f, 0x1160},			/* hangul fillers */
-	    {0x17b4, 0x17b5},			/* khmer inherent vowels */
-	    {0x180b, 0x180f},			/* mongolian separators */
-	    {0x200b, 0x200f},			/* zero width, LRM, RLM */
-	    {0x2028, 0x202e},			/* separators, embeddings */
-	    {0x2060, 0x206f},			/* joiners, isolates */
-	    {0x3164, 0x3164}, {0xfe00, 0xfe0f}, /* filler, variations */
-	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, /* BOM, filler */
-	    {0xfff0, 0xfffb},			/* annotations */
-	    {0x1bca0, 0x1bca3},			/* shorthand controls */
-	    {0x1d173, 0x1d17a},			/* musical controls */
-	    {0xe0000, 0xe0fff},			/* tags, variations */
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (cp >= ranges[i].lo && cp <= ranges[i].hi)
-			return 1;
+	/* sorted: for ASCII the search ends with the second */
+	for (i = 0; i < sizeof(deceptive) / sizeof(deceptive[0]); i++)
+		if (cp <= deceptive[i].hi)
+			return cp >= deceptive[i].lo;
 	return 0;
 }
 

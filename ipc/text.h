@@ -14,9 +14,10 @@
 int text_utf8(const char *, size_t n);
 
 /*
- * 1 if the text holds a character that can deceive a reader: C0, C1, DEL,
- * line and paragraph separators, bidi controls, zero-width and other
- * invisible characters, or a stray byte in 0x80-0x9f.
+ * 1 if the text holds a character that can deceive a reader: a control, a line
+ * or paragraph separator, a format character (Unicode's Cf, with the bidi
+ * controls), one that is ignored or shows as nothing, a blank that is none of
+ * U+0020, U+00A0 and U+3000; or a stray byte in 0x80-0x9f.
  */
 int text_unsafe(const char *, size_t n);
 

@@ -63,10 +63,9 @@ cell_addf(struct cell *c, const char *fmt, ...)
 static int
 ambiguous(const char *raw)
 {
-	/* beside ' ': no-break, ogham, general punctuation, ideographic */
-	static const char *const blanks[] = {" ", "\"", "\xc2\xa0",
-	    "\xe1\x9a\x80", "\xe2\x80", "\xe2\x81", "\xe2\xa0\x80",
-	    "\xe3\x80\x80"};
+	/* beside ' ': no-break, ideographic; the others are escaped */
+	static const char *const blanks[] = {
+	    " ", "\"", "\xc2\xa0", "\xe3\x80\x80"};
 	size_t i;
 
 	for (i = 0; i < sizeof(blanks) / sizeof(blanks[0]); i++)
