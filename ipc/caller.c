@@ -7,7 +7,7 @@
 #include "path.h"
 
 _Static_assert(GROUPS_MAX_LEN * 7 + GROUPS_NAMES_LEN + 6 * (PATH_MAX_LEN + 3) +
-		       5 * (IDENT_MAX_LEN + 3) + 64 <
+		       5 * (IDENT_MAX_LEN + 3) + PROTECT_LEN + 64 <
 		   RECORD_MAX,
     "a caller fits a record");
 
@@ -29,6 +29,9 @@ caller_free(struct caller *c)
 	for (i = 0; i < c->ngroups; i++)
 		free(c->groups[i].name);
 	free(c->groups);
+	for (i = 0; i < c->nprotect; i++)
+		free(c->protect[i].path);
+	free(c->protect);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -55,6 +58,11 @@ caller_put(struct wbuf *w, const struct caller *c)
 		wbuf_u32(w, c->groups[i].gid);
 		wbuf_str(w, c->groups[i].name);
 	}
+	wbuf_u16(w, (uint16_t)c->nprotect);
+	for (i = 0; i < c->nprotect; i++) {
+		wbuf_str(w, c->protect[i].path);
+		wbuf_u8(w, c->protect[i].make);
+	}
 }
 
 static int
@@ -73,6 +81,29 @@ get_groups(struct rcur *r, struct caller *c)
 		c->groups[i].name = strdup(rcur_str(r, IDENT_MAX_LEN));
 		c->ngroups++;
 		if (c->groups[i].name == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+get_protect(struct rcur *r, struct caller *c)
+{
+	struct caller_trust *t;
+	size_t i, n;
+
+	n = rcur_u16(r);
+	if (r->bad || n > PROTECT_MAX)
+		return -1;
+	c->protect = calloc(n + 1, sizeof(*c->protect));
+	if (c->protect == NULL)
+		return -1;
+	for (i = 0; i < n; i++) {
+		t = &c->protect[i];
+		t->path = strdup(rcur_str(r, PATH_MAX_LEN));
+		t->make = rcur_u8(r);
+		c->nprotect++;
+		if (t->path == NULL || !path_clean(t->path) || t->make > 1)
 			return -1;
 	}
 	return 0;
@@ -97,12 +128,12 @@ caller_get(struct rcur *r, struct caller *out)
 	c.term = strdup(rcur_str(r, IDENT_MAX_LEN));
 	c.lang = strdup(rcur_str(r, IDENT_MAX_LEN));
 	c.tz = strdup(rcur_str(r, IDENT_MAX_LEN));
-	if (get_groups(r, &c) == -1 || rcur_end(r) == -1 ||
-	    (c.flags & ~(uint32_t)CALLER_FLAGS) != 0 || c.user == NULL ||
-	    c.home == NULL || c.home_real == NULL || c.guest_home == NULL ||
-	    c.shell == NULL || c.cwd == NULL || c.target == NULL ||
-	    c.term == NULL || c.lang == NULL || c.tz == NULL ||
-	    !path_clean(c.home) || !path_clean(c.home_real) ||
+	if (get_groups(r, &c) == -1 || get_protect(r, &c) == -1 ||
+	    rcur_end(r) == -1 || (c.flags & ~(uint32_t)CALLER_FLAGS) != 0 ||
+	    c.user == NULL || c.home == NULL || c.home_real == NULL ||
+	    c.guest_home == NULL || c.shell == NULL || c.cwd == NULL ||
+	    c.target == NULL || c.term == NULL || c.lang == NULL ||
+	    c.tz == NULL || !path_clean(c.home) || !path_clean(c.home_real) ||
 	    !path_clean(c.guest_home) || !path_clean(c.cwd) ||
 	    (c.target[0] != '\0' && !path_clean(c.target))) {
 		caller_free(&c);

@@ -19,6 +19,15 @@ struct caller_group {
 };
 
 /*
+ * A path that the next run trusts: a directory of profiles, a configuration,
+ * carrel itself. Under the name that carrel uses, and without symlinks too.
+ */
+struct caller_trust {
+	char *path;
+	uint8_t make; /* 1: made first if it is missing, as the user */
+};
+
+/*
  * Who runs carrel, and where: found out by the parent from the kernel and
  * the password database (and in user mode HOME), never from a profile. All
  * paths are clean; strings are never NULL unless it is said.
@@ -37,6 +46,8 @@ struct caller {
 	char *term, *lang, *tz;	     /* "" when the host's was not usable */
 	struct caller_group *groups; /* supplementary; the first is gid's */
 	size_t ngroups;
+	struct caller_trust *protect; /* see policy_protect() */
+	size_t nprotect;
 };
 
 void caller_free(struct caller *);

@@ -335,7 +335,7 @@ why_keyring(int err, char *buf, size_t len)
 		snprintf(buf, len,
 		    "this user holds all the keys that he may: end what uses "
 		    "them, or as root raise the sysctl kernel.keys.maxkeys");
-	else
+	else if (refused(err))
 		snprintf(buf, len,
 		    "a system-call filter around carrel refuses keyctl(2): "
 		    "allow it there (inside carrel there is no carrel)");

@@ -1,9 +1,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "check.h"
+#include "environ.h"
 #include "limits.h"
+#include "owned.h"
 #include "path.h"
 #include "policy.h"
 #include "text.h"
@@ -48,6 +51,59 @@ check_source(const char *source)
 	if (path_covers("/proc", source) || path_covers("/sys", source) ||
 	    path_covers("/dev", source))
 		return "is a kernel interface, not a file";
+	return NULL;
+}
+
+const char *
+check_command(const char *guest)
+{
+	const char *name = path_below(OWNED_STAGING, guest);
+
+	if (name == NULL || name[0] == '\0' || !path_clean(guest) ||
+	    strchr(name + 1, '/') != NULL)
+		return "is not one component";
+	if (text_unsafe(guest, strlen(guest)))
+		return "holds a control, bidi or invisible character";
+	return NULL;
+}
+
+/* What every sandbox has, with all that is below; and the memory. */
+static const char *const own_devices[] = {"/dev/null", "/dev/zero", "/dev/full",
+    "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
+    "/dev/shm", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"};
+static const char *const memory_devices[] = {
+    "/dev/mem", "/dev/kmem", "/dev/port", "/dev/core", "/dev/kcore"};
+
+#define NITEMS(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *
+check_device(const char *path)
+{
+	size_t i;
+
+	if (!path_clean(path))
+		return "is not an absolute, clean path";
+	if (text_unsafe(path, strlen(path)))
+		return "holds a control, bidi or invisible character";
+	if (!path_covers("/dev", path) || strcmp(path, "/dev") == 0)
+		return "is not below /dev";
+	for (i = 0; i < NITEMS(own_devices); i++)
+		if (path_covers(own_devices[i], path))
+			return "is in every sandbox already";
+	for (i = 0; i < NITEMS(memory_devices); i++)
+		if (strcmp(memory_devices[i], path) == 0)
+			return "is the memory of this host";
+	return NULL;
+}
+
+const char *
+check_device_number(uint64_t rdev)
+{
+	unsigned minor_ = minor(rdev);
+
+	/* null(4) and mem(4): MEM_MAJOR of <linux/major.h> is 1 */
+	if (major(rdev) == 1 && (minor_ == 1 || minor_ == 2 || minor_ == 4))
+		return "is the memory of this host";
 	return NULL;
 }
 
@@ -100,6 +156,12 @@ check_verb(const struct grant *g, uint8_t verb)
 		return g->kind == GRANT_TMPFS;
 	case VERB_SYMLINK:
 		return g->kind == GRANT_SYMLINK;
+	case VERB_COMMAND:
+		return g->kind == GRANT_COMMAND;
+	case VERB_SOCKET:
+		return g->kind == GRANT_SOCKET;
+	case VERB_DEVICE:
+		return g->kind == GRANT_DEVICE;
 	default:
 		return 0;
 	}
@@ -123,6 +185,10 @@ check_origins(const struct policy *po, const struct grant *g)
 						(o->verb == last->verb &&
 						    o->line <= last->line)))))
 			return -1;
+		/* these are for the people of the host to give */
+		if ((o->verb == VERB_SOCKET || o->verb == VERB_DEVICE) &&
+		    po->profiles[o->profile].layer == LAYER_SHIPPED)
+			return -1;
 		write |= o->verb == VERB_WRITE || o->verb == VERB_TRY_WRITE;
 		must |= o->verb == VERB_READ || o->verb == VERB_WRITE;
 	}
@@ -134,12 +200,23 @@ check_origins(const struct policy *po, const struct grant *g)
 	return 0;
 }
 
+/* Where each kind may be. */
+static const char *
+check_place(const struct grant *g)
+{
+	if (g->kind == GRANT_COMMAND)
+		return check_command(g->guest);
+	if (g->kind == GRANT_DEVICE)
+		return check_device(g->guest);
+	return check_guest(g->guest);
+}
+
 static int
 check_fields(const struct grant *g, char *why, size_t len)
 {
 	const char *bad;
 
-	if ((bad = check_guest(g->guest)) != NULL) {
+	if ((bad = check_place(g)) != NULL) {
 		snprintf(
 		    why, len, "guest path \"%s\" %s", SHOWN(g->guest), bad);
 		return -1;
@@ -162,6 +239,18 @@ check_fields(const struct grant *g, char *why, size_t len)
 		    text_unsafe(g->source, strlen(g->source)))
 			bad = "has an impossible text";
 		break;
+	case GRANT_COMMAND:
+	case GRANT_SOCKET:
+		bad = check_source(g->source);
+		if (bad == NULL && (g->size != 0 || g->flags != 0))
+			bad = "has a size or flags";
+		break;
+	case GRANT_DEVICE:
+		if (strcmp(g->source, g->guest) != 0)
+			bad = "is a device of another name";
+		else if (g->size != 0 || g->flags != 0)
+			bad = "has a size or flags";
+		break;
 	}
 	if (bad != NULL) {
 		snprintf(why, len, "\"%s\" at \"%s\" %s", SHOWN(g->source),
@@ -179,7 +268,8 @@ check_nesting(const struct grant *above, const struct grant *g)
 	if (above == NULL || above->kind == GRANT_TMPFS)
 		return 0;
 	/* the very same subpath of the host again: nothing is hidden */
-	if (above->kind != GRANT_BIND || g->kind != GRANT_BIND)
+	if (above->kind != GRANT_BIND ||
+	    (g->kind != GRANT_BIND && g->kind != GRANT_SOCKET))
 		return -1;
 	below = path_below(above->source, g->source);
 	if (below == NULL ||
@@ -247,12 +337,19 @@ policy_check(const struct policy *po, char *why, size_t len)
 	for (i = 0; i < po->nprofiles; i++)
 		if (check_profile(po, i, why, len) == -1)
 			return -1;
-	if (check_shown(po, why, len) == -1)
+	if (po->prompt != NULL &&
+	    (strlen(po->prompt) > PROMPT_MAX_LEN ||
+		text_unsafe(po->prompt, strlen(po->prompt)))) {
+		snprintf(why, len, "the prompt \"%s\" is none", po->prompt);
+		return -1;
+	}
+	if (check_shown(po, why, len) == -1 ||
+	    environ_check_shown(po, why, len) == -1)
 		return -1;
 	if (po->nrefusals > 0)
 		return 0;
 	for (i = 0; i < po->ngrants; i++)
 		if (check_grant(po, i, why, len) == -1)
 			return -1;
-	return 0;
+	return environ_check(po, why, len);
 }

@@ -1,6 +1,8 @@
 #ifndef CARREL_CHECK_H
 #define CARREL_CHECK_H
 
+#include <stdint.h>
+
 struct grant;
 
 /*
@@ -14,10 +16,19 @@ int check_name(const char *);
 /* NULL if the path may be used so, else what is wrong with it: "is ...". */
 const char *check_guest(const char *guest);
 const char *check_source(const char *source);
+const char *check_command(const char *guest); /* a name that is staged */
+const char *check_device(const char *path);
+
+/*
+ * What is wrong with a device's number ("is the memory of this host"), or
+ * NULL. rdev as st_rdev of stat(2).
+ */
+const char *check_device_number(uint64_t rdev);
 
 /*
  * 0 if g may be mounted inside above (the deepest grant above it, or NULL):
- * in a tmpfs anything, in a bind the same subpath of the same source.
+ * in a tmpfs anything; in a bind what the bind shows there itself, the same
+ * subpath of the same source.
  */
 int check_nesting(const struct grant *above, const struct grant *g);
 

@@ -20,13 +20,15 @@
 #define PROFILES_MAX	 512	       /* profiles in one resolved policy */
 #define SELECT_MAX	 256	       /* -p options and defaults */
 #define GRANTS_MAX	 32768	       /* grants in one policy */
-#define CLAIMS_MAX	 65536	       /* lines of [fs] in all profiles */
+#define GRANT_LINES_MAX	 65536	       /* lines of [fs] in all profiles */
 #define ORIGINS_MAX	 1024	       /* claims joined in one grant */
 #define REFUSALS_MAX	 256	       /* reasons kept of one refusal */
 #define LINKS_MAX	 40	       /* symlinks followed in one path */
 #define LINKS_LEN	 32768	       /* bytes of all their paths */
 #define GROUPS_MAX_LEN	 1024	       /* groups of the caller that are named */
 #define GROUPS_NAMES_LEN 16384	       /* bytes of all their names */
+#define PROTECT_MAX	 32	       /* paths that no payload may write */
+#define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */
@@ -35,6 +37,15 @@
 #define RECORD_MAX	 65536		 /* one record, with its header */
 #define DATAGRAM_MAX	 131072		 /* several; less than a socket holds */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */
+
+/* of the environment */
+#define VARIABLE_NAME_MAX 128	 /* the name of a variable */
+#define CLAIMS_MAX	  4096	 /* claims on variables in one policy */
+#define SEQUENCE_MAX	  64	 /* elements that one profile prepends */
+#define SEQUENCE_BYTES	  16384	 /* all of them, each with its NUL */
+#define HOST_VALUE_MAX	  30720	 /* a value of the caller's environment */
+#define STRING_MAX_LEN	  131071 /* NAME=value (MAX_ARG_STRLEN, execve(2)) */
+#define PROMPT_MAX_LEN	  256	 /* the preference for PS1 */
 
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */

@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environ.h"
 #include "limits.h"
 #include "path.h"
 #include "policy.h"
+
+static const char *const verb_names[] = {"?", "read", "write", "try-read",
+    "try-write", "tmpfs", "symlink", "command", "socket", "device"};
+
+const char *
+policy_verb(unsigned verb)
+{
+	return verb_names[verb <= VERB_LAST ? verb : 0];
+}
 
 /* Room for one more item: arrays grow when their length is a power of two. */
 static void *
@@ -171,6 +181,8 @@ policy_free(struct policy *po)
 	}
 	free(po->profiles);
 	free(po->grants);
+	environ_release(po);
+	free(po->prompt);
 	free(po->refusals);
 	memset(po, 0, sizeof(*po));
 }
@@ -234,6 +246,7 @@ policy_sort(struct policy *po)
 		sort(po->grants[i].origins, po->grants[i].norigins,
 		    sizeof(struct origin), origin_cmp);
 	sort(po->grants, po->ngrants, sizeof(*po->grants), grant_cmp);
+	environ_sort(po);
 	sort(po->refusals, po->nrefusals, sizeof(*po->refusals), refusal_cmp);
 }
 

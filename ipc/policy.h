@@ -13,8 +13,8 @@ struct wbuf;
 /*
  * What a run may see: the one thing that crosses from the parser to the
  * parent. It is canonical: profiles sorted by name, grants by path_cmp() of
- * their guest path, origins by profile, verb and line, so that the same
- * selection in any order gives the same bytes.
+ * their guest path, claims on variables by environ_cmp(), origins by profile,
+ * verb and line, so that the same selection in any order gives the same bytes.
  */
 
 #define POLICY_VERSION 1
@@ -47,7 +47,10 @@ enum verb { /* the key of [fs] that a profile used */
 	VERB_TRY_WRITE,
 	VERB_TMPFS,
 	VERB_SYMLINK,
-	VERB_LAST = VERB_SYMLINK
+	VERB_COMMAND,
+	VERB_SOCKET,
+	VERB_DEVICE,
+	VERB_LAST = VERB_DEVICE
 };
 
 /* Who asked for a grant. */
@@ -61,21 +64,39 @@ enum grant_kind {
 	GRANT_BIND = 1,
 	GRANT_TMPFS,
 	GRANT_SYMLINK,
-	GRANT_LAST = GRANT_SYMLINK
+	GRANT_COMMAND, /* a program, staged below OWNED_STAGING */
+	GRANT_SOCKET,  /* a unix socket */
+	GRANT_DEVICE,  /* a character device, at its own path below /dev */
+	GRANT_LAST = GRANT_DEVICE
 };
 
 #define GRANT_WRITE 0x01 /* a bind that may be written through */
 #define GRANT_TRY   0x02 /* a bind that is left out when absent */
-#define GRANT_FLAGS 0x03
+#define GRANT_FLAGS 0x03 /* what a policy may say */
+/*
+ * A read bind of carrel's own, without a claim: see policy_protect(). Never
+ * sent, and refused where it is received.
+ */
+#define GRANT_OWN 0x04
 
 struct grant {
 	uint8_t kind, flags;
 	char *guest;
-	char *source;  /* bind: host path; symlink: its text; tmpfs: "" */
-	uint64_t size; /* tmpfs: bytes, else 0 */
-	struct origin *origins; /* at least one */
+	char *source;		/* host path; symlink: its text; tmpfs: "" */
+	uint64_t size;		/* tmpfs: bytes, else 0 */
+	struct origin *origins; /* at least one; GRANT_OWN: none */
 	size_t norigins;
 };
+
+/* 1 if the grant brings something of the host that must be opened for it. */
+static inline int
+grant_opens(const struct grant *g)
+{
+	return g->kind != GRANT_TMPFS && g->kind != GRANT_SYMLINK;
+}
+
+/* The key of [fs], "read"; "?" for a verb that there is not. */
+const char *policy_verb(unsigned verb);
 
 /* Why there will be no run. Raw text: it is escaped where it is printed. */
 struct refusal {
@@ -86,11 +107,16 @@ struct refusal {
 	char *fix; /* an imperative without a full stop; "" if there is none */
 };
 
+struct env_claim; /* environ.h */
+
 struct policy {
 	struct profile *profiles;
 	size_t nprofiles;
 	struct grant *grants;
 	size_t ngrants;
+	struct env_claim *env;
+	size_t nenv;
+	char *prompt;		  /* the preference for PS1; NULL or "": none */
 	struct refusal *refusals; /* if any, the policy can only be shown */
 	size_t nrefusals;
 	size_t unkept; /* further reasons, of which only the number is known */
@@ -123,11 +149,22 @@ int policy_get(unsigned type, struct rcur *, struct policy *);
 /*
  * Judges a policy: every field, the canonical order, and that the grants can
  * stand beside each other (one claim a guest path, nothing masked, nothing
- * reserved, the sum of the tmpfs). Pure. Returns 0, or -1 and in why one
- * sentence in raw text. The parser calls it before it sends, the parent
- * after it received; a policy with refusals is judged for its fields only.
+ * reserved, the sum of the tmpfs; each variable by the tables). Pure. Returns
+ * 0, or -1 and in why one sentence in raw text. The parser calls it before it
+ * sends, the parent after it received; a policy with refusals is judged for its
+ * fields only.
  */
 int policy_check(const struct policy *, char *why, size_t len);
+
+/*
+ * What carrel trusts is never writable inside (S7): where a write grant of a
+ * checked policy holds a path of caller->protect or the source of a command,
+ * that path is granted once more, for reading (GRANT_OWN), unless something
+ * does so already. A write grant of such a path itself, or of a part of it,
+ * is refused. By name only: the plan judges again by what was opened. Pure.
+ * 0, or -1 with errno; refusals, if any, are added and nothing else then.
+ */
+int policy_protect(struct policy *, const struct caller *);
 
 /* The grant at exactly this guest path; NULL if there is none. */
 const struct grant *policy_find(const struct policy *, const char *guest);

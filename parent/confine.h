@@ -36,7 +36,8 @@ int landlock_abi(void); /* the kernel's, 0 if it has none */
 int landlock_enter(const struct plan *, struct failure *);
 
 /* The system-call filter that the build made of payload.table. */
-#define FILTER_PTRACE 0x01 /* --allow-ptrace */
+#define FILTER_PTRACE	  0x01 /* --allow-ptrace */
+#define FILTER_BACKGROUND 0x02 /* the payload cannot take the terminal */
 int filter_enter(uint32_t flags, struct failure *);
 
 #endif

@@ -9,23 +9,30 @@
 
 #define HEAD 16 /* more than the fields before the text need */
 
+static int
+send_once(int fd, enum control_type type, int a, int b, const char *text)
+{
+	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
+	struct wbuf w;
+
+	wbuf_init(&w, data, sizeof(data));
+	wbuf_u8(&w, type);
+	wbuf_u32(&w, (uint32_t)a);
+	wbuf_u32(&w, (uint32_t)b);
+	wbuf_str(&w, text);
+	return send(fd, data, w.len, MSG_NOSIGNAL) == -1 ? -1 : 0;
+}
+
 int
 control_send(int fd, enum control_type type, int a, int b, const char *text)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
 	char cut[TEXT_MAX_LEN + 1];
-	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
-	struct wbuf w;
 
 	cut[0] = '\0';
 	if (text != NULL)
 		strncat(cut, text, TEXT_MAX_LEN);
-	wbuf_init(&w, data, sizeof(data));
-	wbuf_u8(&w, type);
-	wbuf_u32(&w, (uint32_t)a);
-	wbuf_u32(&w, (uint32_t)b);
-	wbuf_str(&w, cut);
-	while (send(fd, data, w.len, MSG_NOSIGNAL) == -1) {
+	while (send_once(fd, type, a, b, cut) == -1) {
 		if (errno == EAGAIN)
 			(void)poll(&p, 1, -1);
 		else if (errno != EINTR)
@@ -35,16 +42,31 @@ control_send(int fd, enum control_type type, int a, int b, const char *text)
 }
 
 int
+control_try(int fd, enum control_type type, int a, int b)
+{
+	int n;
+
+	do
+		n = send_once(fd, type, a, b, "");
+	while (n == -1 && errno == EINTR);
+	return n;
+}
+
+int
 control_receive(int fd, struct control *m)
 {
 	uint8_t data[TEXT_MAX_LEN + 1 + HEAD];
 	struct rcur c;
 	ssize_t n;
 
+	/*
+	 * ECONNRESET says, once, that the peer closed without reading all that
+	 * it was sent; what it had sent itself is still to come, unix(7).
+	 */
 	do
 		n = recv(fd, data, sizeof(data), MSG_TRUNC | MSG_DONTWAIT);
-	while (n == -1 && errno == EINTR);
-	if (n == 0 || (n == -1 && errno == ECONNRESET))
+	while (n == -1 && (errno == EINTR || errno == ECONNRESET));
+	if (n == 0)
 		return 0;
 	if (n == -1)
 		return -1;

@@ -39,6 +39,9 @@ struct control {
 /* 0, or -1 with errno (EPIPE: the other end is gone). Waits when full. */
 int control_send(int fd, enum control_type, int a, int b, const char *text);
 
+/* The same without text, but never waits: -1 with EAGAIN when it is full. */
+int control_try(int fd, enum control_type, int a, int b);
+
 /*
  * 1 and a message; 0 when the other end is gone; -1 with errno: EAGAIN when
  * there is none now, EBADMSG when it was none. Never waits.

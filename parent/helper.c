@@ -31,9 +31,11 @@ install_find(struct install *in)
 	const char *base = CARREL_PREFIX;
 	ssize_t n;
 
+	join(in->program, sizeof(in->program), CARREL_PREFIX, "bin/carrel");
 	n = caps_privileged() ? -1 : readlink("/proc/self/exe", exe, PATH_MAX);
 	if (n > 0 && n < PATH_MAX) {
 		exe[n] = '\0';
+		strcpy(in->program, exe);
 		/* DIR/bin/carrel: cut the last two components */
 		if ((slash = strrchr(exe, '/')) != NULL)
 			*slash = '\0';

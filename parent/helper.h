@@ -6,6 +6,7 @@
 
 /* Where the other programs and the shipped profiles are. */
 struct install {
+	char program[PATH_MAX]; /* carrel itself */
 	char libexec[PATH_MAX];
 	char shipped[PATH_MAX];
 };

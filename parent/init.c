@@ -16,6 +16,9 @@
 #include "processes.h"
 #include "setup.h"
 
+#define REAP_MAX     64 /* of what ends and what is said, in one turn */
+#define MESSAGES_MAX 64
+
 struct init {
 	const struct setup *s;
 	int sigfd;
@@ -41,11 +44,14 @@ static void __attribute__((noreturn)) end(const struct init *in)
 static void
 watch_signals(struct init *in)
 {
-	sigset_t all;
+	sigset_t all, children;
 
 	sigfillset(&all);
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &all, NULL) == -1 ||
-	    (in->sigfd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK)) == -1)
+	    (in->sigfd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)) ==
+		-1)
 		_exit(1);
 }
 
@@ -77,7 +83,12 @@ start_payload(struct init *in, const struct plan *plan)
 		close(p[0]);
 		payload_exec(in->s, plan, p[1]);
 	}
-	close(p[1]);
+	/* or the end of the child's end would never be seen */
+	if (close(p[1]) == -1) {
+		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
+		    "start the payload");
+		_exit(1);
+	}
 	do
 		n = read(p[0], &byte, 1);
 	while (n == -1 && errno == EINTR);
@@ -101,37 +112,43 @@ signal_payload(const struct init *in, int sig, int group)
 }
 
 static void
-reap(struct init *in)
+changed(struct init *in, int status)
 {
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != in->payload)
-			continue;
-		if (WIFSTOPPED(status)) {
-			if (!in->stopped)
-				control_send(in->s->control, CONTROL_STOPPED,
-				    WSTOPSIG(status), 0, NULL);
-			continue;
-		}
+	if (!WIFSTOPPED(status)) {
 		in->ended = 1;
 		in->status = status;
-	}
-	if (in->ended &&
-	    (!in->s->options->wait_all || (pid == -1 && errno == ECHILD)))
-		end(in);
+	} else if (!in->stopped)
+		control_send(
+		    in->s->control, CONTROL_STOPPED, WSTOPSIG(status), 0, NULL);
 }
 
-/* Of what comes only SIGCHLD means anything to pid 1. */
-static void
-read_signals(struct init *in)
+/*
+ * The payload first, and then so many of the others: what it left behind
+ * cannot put off its end by making and ending processes. 1 if there may be
+ * more.
+ */
+static int
+reap(struct init *in)
 {
-	struct signalfd_siginfo si;
+	int status, i;
+	pid_t pid = 0;
 
-	while (read(in->sigfd, &si, sizeof(si)) == sizeof(si))
-		continue;
-	reap(in);
+	if (!in->ended &&
+	    waitpid(in->payload, &status, WNOHANG | WUNTRACED) > 0)
+		changed(in, status);
+	if (in->ended && !in->s->options->wait_all)
+		end(in);
+	for (i = 0; i < REAP_MAX; i++) {
+		if ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) <= 0)
+			break;
+		if (pid == in->payload)
+			changed(in, status);
+	}
+	if (in->ended && pid == -1 && errno == ECHILD)
+		end(in);
+	if (!in->ended && pid == -1)
+		_exit(1); /* its end would never be known */
+	return i == REAP_MAX;
 }
 
 static void
@@ -152,9 +169,11 @@ static void
 read_control(struct init *in)
 {
 	struct control m;
-	int n;
+	int i, n = 1;
 
-	while ((n = control_receive(in->s->control, &m)) == 1) {
+	for (i = 0; i < MESSAGES_MAX; i++) {
+		if ((n = control_receive(in->s->control, &m)) != 1)
+			break;
 		switch (m.type) {
 		case CONTROL_SIGNAL:
 			signal_payload(in, m.a, m.b);
@@ -162,6 +181,7 @@ read_control(struct init *in)
 		case CONTROL_STOP:
 			in->stopped = 1;
 			processes_stop(&in->halted);
+			(void)reap(in); /* it may have ended meanwhile */
 			control_send(
 			    in->s->control, CONTROL_STOPPED_ALL, 0, 0, NULL);
 			break;
@@ -172,7 +192,7 @@ read_control(struct init *in)
 			_exit(1);
 		}
 	}
-	if (n == 0 || errno != EAGAIN)
+	if (n == 0 || (n == -1 && errno != EAGAIN))
 		_exit(1); /* the monitor is gone */
 }
 
@@ -180,7 +200,9 @@ void
 init_run(const struct setup *s, const struct plan *plan)
 {
 	struct init in = {.s = s};
+	struct signalfd_siginfo si;
 	struct pollfd p[2];
+	int more = 0;
 
 	watch_signals(&in);
 	start_payload(&in, plan);
@@ -188,10 +210,12 @@ init_run(const struct setup *s, const struct plan *plan)
 	p[1].fd = s->control;
 	p[0].events = p[1].events = POLLIN;
 	for (;;) {
-		if (poll(p, 2, -1) == -1 && errno != EINTR)
+		if (poll(p, 2, more ? 0 : -1) == -1 && errno != EINTR)
 			_exit(1);
+		/* one SIGCHLD may stand for many: reap() asks itself */
+		(void)!read(in.sigfd, &si, sizeof(si));
 		/* the end of the payload is told before the monitor's */
-		read_signals(&in);
+		more = reap(&in);
 		read_control(&in);
 	}
 }

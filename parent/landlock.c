@@ -133,7 +133,8 @@ step_rights(const struct step *s)
 	switch (s->kind) {
 	case STEP_BIND:
 	case STEP_TMPFS:
-		return UINT64_MAX;
+		/* a right on the root would be one on everything */
+		return strcmp(s->guest, "/") == 0 ? 0 : UINT64_MAX;
 	case STEP_PROC:
 		return USE & ~ACCESS_IOCTL_DEV;
 	default:

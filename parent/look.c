@@ -34,8 +34,9 @@ look_type(mode_t mode)
 	case S_IFIFO:
 		return SURVEY_FIFO;
 	case S_IFCHR:
-	case S_IFBLK:
 		return SURVEY_DEVICE;
+	case S_IFBLK:
+		return SURVEY_BLOCK;
 	default:
 		return SURVEY_NONE;
 	}
@@ -97,13 +98,32 @@ look_row(struct look *l, const char *path, struct survey_row *r)
 		return -1;
 	}
 	r->type = look_type(st.st_mode);
+	r->mode = st.st_mode & 07777;
 	r->dev = st.st_dev;
 	r->ino = st.st_ino;
+	r->rdev = st.st_rdev;
 	if (l->keep > 0) {
 		l->keep--;
 		r->fd = fd;
 	} else
 		close(fd);
+	return 0;
+}
+
+int
+look_one(const char *path, struct survey_row *r)
+{
+	struct look l = {1, 0};
+	struct survey s;
+
+	if (survey_init(&s, 1) == -1)
+		return -1;
+	if (look_row(&l, path, &s.rows[0]) == -1) {
+		survey_free(&s);
+		return -1;
+	}
+	survey_row_move(r, &s.rows[0]);
+	survey_free(&s);
 	return 0;
 }
 
@@ -121,7 +141,7 @@ look_survey(const struct policy *po, struct survey *s, struct failure *f)
 	if (lim.rlim_cur > LOOK_SPARE)
 		l.keep = lim.rlim_cur - LOOK_SPARE;
 	for (i = 0; i < po->ngrants; i++) {
-		if (po->grants[i].kind != GRANT_BIND)
+		if (!grant_opens(&po->grants[i]))
 			continue;
 		if (look_row(&l, po->grants[i].source, &s->rows[i]) == 0)
 			continue;

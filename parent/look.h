@@ -7,7 +7,7 @@ struct survey;
 struct survey_row;
 
 /*
- * Opens the source of every bind of a checked policy, O_PATH, with the
+ * Opens the source of every grant of a checked policy, O_PATH, with the
  * credentials that the process has now, and notes what is there: the rows of
  * a survey (to be freed). A source that is absent or cannot be reached is a
  * row, not a failure; nothing is read, no FIFO is waited for. 0 or -1.
@@ -16,6 +16,12 @@ struct survey_row;
  * others; the rows beyond have fd -1 and are opened again by look_again().
  */
 int look_survey(const struct policy *, struct survey *, struct failure *);
+
+/*
+ * Looks at one path (clean), as look_survey() does, into a row that was
+ * filled before; the descriptor is kept. 0, or -1 with errno.
+ */
+int look_one(const char *path, struct survey_row *);
 
 /*
  * The source of a row that was found, opened again by its canonical path: the

@@ -16,6 +16,7 @@
 #include "ipc/log.h"
 #include "monitor.h"
 #include "options.h"
+#include "protect.h"
 #include "setup.h"
 #include "start.h"
 #include "status.h"
@@ -129,6 +130,7 @@ main(int argc, char **argv, char **envp)
 	ask_start(&in, &a);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
+	protect_find(&in, &st, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
 	return run(&o, &st, &c, &a);

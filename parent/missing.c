@@ -41,7 +41,7 @@ missing_tell(const struct options *o, const struct caller *c,
     const struct start *st, const char *path)
 {
 	const char *name = o->shell ? c->shell : o->argv[0];
-	char host[PATH_MAX], dir[PATH_MAX], *slash;
+	char host[PATH_MAX];
 	int i;
 
 	if (strchr(name, '/') != NULL) {
@@ -64,11 +64,7 @@ missing_tell(const struct options *o, const struct caller *c,
 			    name, path, host);
 			return;
 		}
-	strcpy(dir, host);
-	if ((slash = strrchr(dir, '/')) != NULL)
-		*slash = '\0';
 	log_warn("%s: not found inside (PATH there is %s); this host has %s: "
-		 "grant it with \"read = %s\" in a profile and name the whole "
-		 "path",
-	    name, path, host, dir);
+		 "stage it with \"command = %s\" in a profile",
+	    name, path, host, host);
 }

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -20,14 +21,19 @@
 #include "terminal.h"
 
 #define STOP_SECONDS 2	/* until everything inside has to have stopped */
+#define LAST_TURNS   16 /* more than a socket holds */
+#define MESSAGES_MAX 64 /* from inside, in one turn */
 #define RUN_LEN	     32 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
-	int going;	 /* the parser ended well */
-	int early;	 /* a signal came between that and the payload */
-	int started;	 /* the payload was executed */
+	int going;   /* the parser ended well */
+	int early;   /* a signal came between that and the payload */
+	int started; /* the payload was executed */
+	/* what is still to be told, as soon as pid 1 has room for it */
+	uint64_t signals, group; /* bit N: signal N; for the payload's group */
+	int tell_go, tell_stop, tell_resume, foreground;
 	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
 	int hung_up;	 /* the other end of control is closed */
@@ -69,6 +75,52 @@ monitor_block(void)
 	watched(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == -1)
 		fatal("sigprocmask: %s", strerror(errno));
+}
+
+static int
+told(struct monitor *m, int *flag, enum control_type type, int a)
+{
+	if (!*flag)
+		return 1;
+	if (control_try(m->w->control, type, a, 0) == -1 && errno == EAGAIN)
+		return 0;
+	*flag = 0; /* or there is nobody left: SIGCHLD follows */
+	return 1;
+}
+
+/*
+ * Never waits: a payload that keeps pid 1 busy could make this process deaf
+ * to SIGTERM and to the deadline that follows it. 1 when all is told.
+ */
+static int
+tell(struct monitor *m)
+{
+	uint64_t bit;
+	int sig;
+
+	if (!told(m, &m->tell_go, CONTROL_GO, 0) ||
+	    !told(m, &m->tell_resume, CONTROL_RESUME, m->foreground) ||
+	    !told(m, &m->tell_stop, CONTROL_STOP, 0))
+		return 0;
+	for (sig = 1; m->signals != 0 && sig < 64; sig++) {
+		bit = UINT64_C(1) << sig;
+		if ((m->signals & bit) == 0)
+			continue;
+		if (control_try(m->w->control, CONTROL_SIGNAL, sig,
+			(m->group & bit) != 0) == -1 &&
+		    errno == EAGAIN)
+			return 0;
+		m->signals &= ~bit;
+		m->group &= ~bit;
+	}
+	return 1;
+}
+
+static void
+resume(struct monitor *m, int foreground)
+{
+	m->tell_resume = 1;
+	m->foreground = foreground;
 }
 
 /* The run ends with this code; what is inside is killed with pid 1. */
@@ -178,18 +230,18 @@ static void
 stop(struct monitor *m, int sig)
 {
 	struct terminal *t = m->w->terminal;
-	int fd = m->w->control, ttyin = sig == SIGTTIN || sig == SIGTTOU;
+	int ttyin = sig == SIGTTIN || sig == SIGTTOU;
 
 	if (t->mode == TERMINAL_NONE || m->stop_by != -1 || m->code != -1)
 		return;
 	if (ttyin && !t->inside && terminal_lend(t))
-		(void)control_send(fd, CONTROL_RESUME, 1, 0, NULL);
+		resume(m, 1);
 	else if (terminal_job_control()) {
-		if (control_send(fd, CONTROL_STOP, 0, 0, NULL) == 0)
-			m->stop_by = channel_deadline(STOP_SECONDS);
+		m->tell_stop = 1;
+		m->stop_by = channel_deadline(STOP_SECONDS);
 	} else if (is_stop(sig))
 		/* nobody could continue it: the kernel would not stop it */
-		(void)control_send(fd, CONTROL_RESUME, 0, 0, NULL);
+		resume(m, 0);
 }
 
 /* Everything inside has stopped: now this process. */
@@ -201,8 +253,7 @@ stopped(struct monitor *m)
 	m->stop_by = -1;
 	terminal_take(m->w->terminal);
 	(void)kill(getpid(), SIGSTOP);
-	(void)control_send(m->w->control, CONTROL_RESUME,
-	    terminal_resumed(m->w->terminal), 0, NULL);
+	resume(m, terminal_resumed(m->w->terminal));
 }
 
 static void
@@ -277,13 +328,14 @@ static void
 read_control(struct monitor *m)
 {
 	struct control c;
-	int n;
+	int i, n = 1;
 
-	while ((n = control_receive(m->w->control, &c)) == 1)
-		message(m, &c);
+	for (i = 0; i < MESSAGES_MAX && n == 1; i++)
+		if ((n = control_receive(m->w->control, &c)) == 1)
+			message(m, &c);
 	if (n == 0)
 		m->hung_up = 1; /* SIGCHLD follows */
-	else if (errno != EAGAIN) {
+	else if (n == -1 && errno != EAGAIN) {
 		log_warn("a bad message from inside: %s; the run ends",
 		    strerror(errno));
 		give_up(m, EXIT_CARREL);
@@ -296,7 +348,7 @@ parser_ended(struct monitor *m, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
-		(void)control_send(m->w->control, CONTROL_GO, 0, 0, NULL);
+		m->tell_go = 1;
 		return;
 	}
 	if (m->code != -1)
@@ -312,7 +364,7 @@ parser_ended(struct monitor *m, int status)
 static void
 children(struct monitor *m)
 {
-	int status;
+	int i, status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -323,7 +375,8 @@ children(struct monitor *m)
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
-		read_control(m); /* its last words */
+		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
+			read_control(m); /* its last words */
 		if (m->code == -1 && WIFSIGNALED(status))
 			log_warn("the sandbox was ended from outside by "
 				 "signal %d",
@@ -332,6 +385,12 @@ children(struct monitor *m)
 			log_warn("the sandbox ended without a word");
 		if (m->code == -1)
 			m->code = EXIT_CARREL;
+	}
+	/* nobody is left to wait for, or never could be: no second try */
+	if (pid == -1 && !m->gone) {
+		log_warn("waitpid: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+		m->gone = 1;
 	}
 }
 
@@ -364,8 +423,9 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 		stop(m, sig);
 		return;
 	}
-	(void)control_send(
-	    m->w->control, CONTROL_SIGNAL, sig, from_terminal, NULL);
+	m->signals |= UINT64_C(1) << sig;
+	if (from_terminal)
+		m->group |= UINT64_C(1) << sig;
 	if ((sig == SIGTERM || sig == SIGHUP) && m->kill_at == -1)
 		m->kill_at = channel_deadline(GRACE_SECONDS);
 }
@@ -394,10 +454,13 @@ loop(struct monitor *m)
 
 	while (!m->gone) {
 		p[1].fd = m->hung_up ? -1 : m->w->control;
+		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
 		if (poll(p, 2, channel_left(earlier(m->kill_at, m->stop_by))) ==
 			-1 &&
-		    errno != EINTR)
+		    errno != EINTR) {
+			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
+		}
 		if (!m->hung_up)
 			read_control(m);
 		read_signals(m);
@@ -427,7 +490,7 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
-	terminal_take(w->terminal);
+	terminal_leave(w->terminal);
 	status_end(m.run, m.by_payload, m.code, m.signal);
 	return m.code;
 }

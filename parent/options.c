@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "ipc/limits.h"
@@ -141,6 +143,24 @@ descriptor(const char *s)
 	return (int)n;
 }
 
+/* Where a descriptor's file lies, or NULL if it is no regular file. */
+static char *
+regular_file(int fd)
+{
+	char link[32], path[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		fatal("--status-fd: %s: %s", link, strerror(errno));
+	path[n] = '\0';
+	return keep(path);
+}
+
 static void
 read_option(int c, const char *word, struct options *o)
 {
@@ -168,6 +188,7 @@ read_option(int c, const char *word, struct options *o)
 		break;
 	case OPT_STATUS_FD:
 		o->status_fd = descriptor(optarg);
+		o->status_file = regular_file(o->status_fd);
 		break;
 	case OPT_WAIT_ALL:
 		o->wait_all = 1;

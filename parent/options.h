@@ -14,9 +14,10 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
-	int status_fd;	 /* -1: none */
-	const char *dir; /* -C, or NULL */
-	char **select;	 /* -p, in order */
+	int status_fd;	   /* -1: none */
+	char *status_file; /* its path if it is a regular file, or NULL */
+	const char *dir;   /* -C, or NULL */
+	char **select;	   /* -p, in order */
 	size_t nselect;
 	char **argv; /* the payload's, NULL-terminated; NULL if shell */
 };

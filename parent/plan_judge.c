@@ -11,9 +11,6 @@
 #include "ipc/text.h"
 #include "plan_parts.h"
 
-static const char *const verb_names[] = {
-    "?", "read", "write", "try-read", "try-write", "tmpfs", "symlink"};
-
 void
 plan_claims(const struct draft *d, const struct grant *g, char *buf, size_t len)
 {
@@ -27,7 +24,7 @@ plan_claims(const struct draft *d, const struct grant *g, char *buf, size_t len)
 		o = &g->origins[i];
 		p = &d->po->profiles[o->profile];
 		r = snprintf(buf + n, len - n, "%s%s of %s (%s:%u)",
-		    i == 0 ? "" : ", ", verb_names[o->verb], p->name, p->file,
+		    i == 0 ? "" : ", ", policy_verb(o->verb), p->name, p->file,
 		    (unsigned)o->line);
 		if (r < 0)
 			return;
@@ -43,7 +40,7 @@ int
 plan_refuse(struct draft *d, size_t i, const char *fix, const char *fmt, ...)
 {
 	const struct grant *g = &d->po->grants[i];
-	const struct origin *o = &g->origins[0];
+	const struct origin *o;
 	const struct profile *p;
 	char what[TEXT_MAX_LEN / 2], all[TEXT_MAX_LEN / 2];
 	va_list ap;
@@ -53,6 +50,12 @@ plan_refuse(struct draft *d, size_t i, const char *fix, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	d->refused[i] = 1;
+	/* of carrel's own in a write grant: that one is to blame */
+	if (g->flags & GRANT_OWN)
+		g = policy_above(d->po, g->guest);
+	if (g == NULL || g->norigins == 0)
+		return policy_refuse(d->po, "", "", 0, fix, "%s", what);
+	o = &g->origins[0];
 	for (k = 0; k < g->norigins; k++)
 		if (g->origins[k].verb == VERB_READ ||
 		    g->origins[k].verb == VERB_WRITE) {
@@ -91,9 +94,29 @@ reason(int err)
 const char *
 plan_verb(const struct grant *g)
 {
+	if (g->kind != GRANT_BIND)
+		return g->norigins > 0 ? policy_verb(g->origins[0].verb) : "?";
 	if (g->flags & GRANT_TRY)
 		return plan_writes(g) ? "try-write" : "try-read";
 	return plan_writes(g) ? "write" : "read";
+}
+
+static const char *
+absent_fix(const struct grant *g, int err)
+{
+	if (err != ENOENT && err != ENOTDIR)
+		return "make it reachable for you or take the grant out";
+	switch (g->kind) {
+	case GRANT_COMMAND:
+		return "install it or correct the path";
+	case GRANT_SOCKET:
+		return "start what listens there or take the grant out";
+	case GRANT_DEVICE:
+		return "plug it in, load its driver or take the grant out";
+	default:
+		return plan_writes(g) ? "create it or use try-write"
+				      : "create it or use try-read";
+	}
 }
 
 /*
@@ -116,26 +139,139 @@ absent(struct draft *d, size_t i, const struct survey_row *r)
 	if (r->nlinks > 0)
 		snprintf(via, sizeof(via), " (by way of the symlink %s)",
 		    SHOWN(r->links[r->nlinks - 1]));
-	return plan_refuse(d, i,
-	    r->err == ENOENT || r->err == ENOTDIR
-		? plan_writes(g) ? "create it or use try-write"
-				 : "create it or use try-read"
-		: "make it reachable for you or take the grant out",
-	    "%s = %s: %s%s", plan_verb(g), SHOWN(g->source), reason(r->err),
-	    via);
+	return plan_refuse(d, i, absent_fix(g, r->err), "%s = %s: %s%s",
+	    plan_verb(g), SHOWN(g->source), reason(r->err), via);
 }
 
 static int
-judge_type(struct draft *d, size_t i, const struct survey_row *r)
+refuse_type(struct draft *d, size_t i, const char *fix, const char *what)
 {
-	static const char *const names[] = {
-	    "of no known kind", "", "", "a socket", "a FIFO", "a device"};
 	const struct grant *g = &d->po->grants[i];
 
-	return plan_refuse(d, i, "grant a file or a directory",
-	    "%s = %s: is %s: this version grants only files and directories "
-	    "(\"socket\" and \"device\" are keys of a later one)",
-	    plan_verb(g), SHOWN(g->source), names[r->type]);
+	return plan_refuse(
+	    d, i, fix, "%s = %s: is %s", plan_verb(g), SHOWN(g->source), what);
+}
+
+static const char *const type_names[] = {
+    [SURVEY_NONE] = "of no known kind",
+    [SURVEY_DIR] = "a directory",
+    [SURVEY_FILE] = "a file",
+    [SURVEY_SOCKET] = "a socket",
+    [SURVEY_FIFO] = "a FIFO",
+    [SURVEY_DEVICE] = "a device",
+    [SURVEY_BLOCK] = "a block device",
+};
+
+/* S37: the key that would be right, for what is there. */
+static int
+wrong_key(struct draft *d, size_t i, const struct survey_row *r)
+{
+	const struct grant *g = &d->po->grants[i];
+	char fix[TEXT_SHOWN_MAX + 256];
+	const char *bad;
+
+	switch (r->type) {
+	case SURVEY_DIR:
+	case SURVEY_FILE:
+		snprintf(
+		    fix, sizeof(fix), "write \"read = %s\"", SHOWN(g->source));
+		break;
+	case SURVEY_SOCKET:
+		snprintf(fix, sizeof(fix),
+		    "write \"socket = %s\" in a profile of the host or the "
+		    "user",
+		    SHOWN(g->source));
+		break;
+	case SURVEY_DEVICE:
+		if ((bad = check_device(r->real)) != NULL)
+			snprintf(fix, sizeof(fix),
+			    "take it out; no \"device\" either, for %s %s",
+			    SHOWN(r->real), bad);
+		else
+			snprintf(fix, sizeof(fix),
+			    "write \"device = %s\" in a profile of the host or "
+			    "the user",
+			    SHOWN(r->real));
+		break;
+	case SURVEY_FIFO:
+		snprintf(fix, sizeof(fix),
+		    "grant the directory that holds it, or use a unix socket "
+		    "and \"socket\"");
+		break;
+	default:
+		snprintf(fix, sizeof(fix), "take it out");
+		break;
+	}
+	return refuse_type(d, i, fix, type_names[r->type]);
+}
+
+static int
+judge_device(struct draft *d, size_t i, const struct survey_row *r)
+{
+	const struct grant *g = &d->po->grants[i];
+	const char *bad;
+
+	if (r->type == SURVEY_DIR)
+		return refuse_type(d, i,
+		    "name each character device in it, one line for each",
+		    "a directory");
+	if (r->type == SURVEY_BLOCK)
+		return refuse_type(d, i,
+		    "take it out: only character devices can be granted",
+		    "a block device");
+	if (r->type != SURVEY_DEVICE)
+		return wrong_key(d, i, r);
+	if ((bad = check_device(r->real)) == NULL)
+		bad = check_device_number(r->rdev);
+	if (bad == NULL)
+		return 0;
+	return plan_refuse(d, i, "take it out",
+	    "device = %s: leads to %s, "
+	    "which %s",
+	    SHOWN(g->source), SHOWN(r->real), bad);
+}
+
+/* What is there is what the key is for. */
+static int
+judge_type(struct draft *d, size_t i, const struct survey_row *r)
+{
+	const struct grant *g = &d->po->grants[i];
+	const char *bad;
+	int right;
+
+	if (g->kind == GRANT_DEVICE)
+		return judge_device(d, i, r);
+	right = r->type == SURVEY_FILE;
+	if (g->kind == GRANT_SOCKET)
+		right = r->type == SURVEY_SOCKET;
+	else if (g->kind == GRANT_BIND)
+		right |= r->type == SURVEY_DIR;
+	else if (r->type == SURVEY_DIR)
+		return refuse_type(d, i,
+		    "name the program itself, one line for each",
+		    "a directory");
+	else if (right && (r->mode & 0111) == 0)
+		return refuse_type(d, i,
+		    "run \"chmod +x\" on it, or grant it with read",
+		    "not executable");
+	if (!right)
+		return wrong_key(d, i, r);
+	if ((bad = check_source(r->real)) == NULL)
+		return 0;
+	return plan_refuse(d, i, "grant what is needed of it",
+	    "%s = %s: leads to %s, which %s", plan_verb(g), SHOWN(g->source),
+	    SHOWN(r->real), bad);
+}
+
+/* Where a grant of this kind may be; of a refused policy nobody knows. */
+static int
+placed(const struct grant *g)
+{
+	if (g->kind == GRANT_COMMAND)
+		return check_command(g->guest) == NULL;
+	if (g->kind == GRANT_DEVICE)
+		return check_device(g->guest) == NULL;
+	return path_clean(g->guest) && !path_reserved(g->guest);
 }
 
 int
@@ -143,45 +279,49 @@ plan_presence(struct draft *d)
 {
 	const struct survey_row *r;
 	const struct grant *g;
-	const char *bad;
 	size_t i;
+	int bad = 0;
 
-	for (i = 0; i < d->po->ngrants; i++) {
+	for (i = 0; i < d->po->ngrants && bad == 0; i++) {
 		g = &d->po->grants[i];
 		r = plan_row(d, i);
-		/* unclean only in a policy that was refused already */
-		if (!path_clean(g->guest) || path_reserved(g->guest) ||
-		    g->norigins == 0)
+		if (!placed(g))
 			continue;
-		if (!plan_binds(g)) {
+		if (g->flags & GRANT_OWN) {
+			bad = plan_own_presence(d, i);
+		} else if (g->norigins == 0) {
+			continue;
+		} else if (grant_opens(g) && r->err != 0) {
+			bad = absent(d, i, r);
+		} else {
 			d->fate[i] = FATE_STEP;
-			continue;
+			if (grant_opens(g))
+				bad = judge_type(d, i, r);
 		}
-		if (r->err != 0) {
-			if (absent(d, i, r) == -1)
-				return -1;
-			continue;
-		}
-		d->fate[i] = FATE_STEP;
-		if (r->type != SURVEY_DIR && r->type != SURVEY_FILE) {
-			if (judge_type(d, i, r) == -1)
-				return -1;
-		} else if ((bad = check_source(r->real)) != NULL &&
-			   plan_refuse(d, i, "grant what is needed of it",
-			       "%s = %s: leads to %s, which %s", plan_verb(g),
-			       SHOWN(g->source), SHOWN(r->real), bad) == -1)
-			return -1;
 	}
-	return 0;
+	return bad;
+}
+
+/* "/opt/a 600 MiB (tmpfs of x (/x.profile:3))" */
+static void
+size_claim(const struct draft *d, const struct step *s, char *buf, size_t len)
+{
+	char who[TEXT_MAX_LEN / 8] = "carrel";
+
+	if (s->grant >= 0)
+		plan_claims(d, &d->po->grants[s->grant], who, sizeof(who));
+	snprintf(buf, len, "%s %llu MiB [%s]", s->guest,
+	    (unsigned long long)((s->size + (1 << 20) - 1) >> 20), who);
 }
 
 int
 plan_sizes(struct draft *d)
 {
-	const struct step *s;
-	char all[TEXT_MAX_LEN / 2] = "";
+	const struct step *s, *big = NULL;
+	const struct origin *o;
+	char all[TEXT_MAX_LEN / 2] = "", one[TEXT_MAX_LEN / 4];
 	uint64_t sum = 0;
-	size_t i, n = 0;
+	size_t i, n = 0, more = 0;
 	int r;
 
 	for (i = 0; i < d->pl->nsteps; i++) {
@@ -190,16 +330,28 @@ plan_sizes(struct draft *d)
 			continue;
 		/* each is at most TMPFS_SUM, and there are GRANTS_MAX */
 		sum += s->size;
-		r = snprintf(all + n, sizeof(all) - n, "%s%s %llu MiB",
-		    n == 0 ? "" : ", ", s->guest,
-		    (unsigned long long)((s->size + (1 << 20) - 1) >> 20));
-		if (r > 0 && (size_t)r < sizeof(all) - n)
+		if (s->grant >= 0 && (big == NULL || s->size > big->size))
+			big = s;
+		size_claim(d, s, one, sizeof(one));
+		r = snprintf(
+		    all + n, sizeof(all) - n, "%s%s", n == 0 ? "" : ", ", one);
+		if (more == 0 && r > 0 && (size_t)r < sizeof(all) - n) {
 			n += (size_t)r;
+		} else {
+			all[n] = '\0';
+			more++;
+		}
 	}
-	if (sum <= TMPFS_SUM)
+	if (sum <= TMPFS_SUM || big == NULL)
 		return 0;
-	return policy_refuse(d->po, "", "", 0, "give them a smaller size=",
-	    "the tmpfs of this run add up to %llu MiB, more than %llu: %s",
+	o = &d->po->grants[big->grant].origins[0];
+	one[0] = '\0';
+	if (more > 0)
+		snprintf(one, sizeof(one), " and %zu more", more);
+	return policy_refuse(d->po, d->po->profiles[o->profile].name,
+	    d->po->profiles[o->profile].file, o->line,
+	    "give them a smaller size=",
+	    "the tmpfs of this run add up to %llu MiB, more than %llu: %s%s",
 	    (unsigned long long)((sum + (1 << 20) - 1) >> 20),
-	    (unsigned long long)(TMPFS_SUM >> 20), all);
+	    (unsigned long long)(TMPFS_SUM >> 20), all, one);
 }

@@ -35,6 +35,8 @@ static const struct {
 	uint64_t size;
 } base[] = {
     {"/", "", STEP_TMPFS, STEP_RDONLY | STEP_NODEV, 0755, PLAN_ROOT_SIZE},
+    /* by itself: a device that is granted shall not make it */
+    {"/dev", "", STEP_DIR, 0, 0755, 0},
     DEVICE("/dev/null"),
     DEVICE("/dev/zero"),
     DEVICE("/dev/full"),
@@ -100,6 +102,28 @@ plan_base(struct draft *d)
 	return plan_own(d, &tmp, "/tmp", "");
 }
 
+/*
+ * Commands are mounted in a tmpfs of their own, which is made read-only when
+ * they stand: then a payload can neither write it nor move it away, also in a
+ * /run that some profile made a writable tmpfs.
+ */
+int
+plan_staging(struct draft *d)
+{
+	static const struct step stage = {.kind = STEP_TMPFS,
+	    .flags = STEP_RDONLY | STEP_NODEV,
+	    .mode = 0755,
+	    .size = PLAN_STAGE_SIZE,
+	    .grant = -1};
+	size_t i;
+
+	for (i = 0; i < d->po->ngrants; i++)
+		if (d->po->grants[i].kind == GRANT_COMMAND &&
+		    d->fate[i] == FATE_STEP)
+			return plan_own(d, &stage, PLAN_STAGE, "");
+	return 0;
+}
+
 /* Pins for the directories strictly between a bind and a path in it. */
 static int
 pins_between(struct draft *d, const char *top, const char *guest)
@@ -138,7 +162,7 @@ plan_pins(struct draft *d)
 	int up;
 
 	for (i = 0; i < d->po->ngrants; i++) {
-		if (d->fate[i] != FATE_STEP || !plan_binds(&g[i]) ||
+		if (d->fate[i] != FATE_STEP || !grant_opens(&g[i]) ||
 		    plan_writes(&g[i]))
 			continue;
 		guest = g[i].guest;

@@ -10,9 +10,8 @@
 #include "ipc/text.h"
 #include "plan_parts.h"
 
-/* The deepest present grant at or above a path; -1: none. */
-static int
-grant_at(const struct draft *d, const char *path)
+int
+plan_grant_at(const struct draft *d, const char *path)
 {
 	const struct grant *g = policy_find(d->po, path);
 
@@ -29,7 +28,7 @@ static int
 visible(const struct draft *d, const char *real)
 {
 	const struct grant *g;
-	int i = grant_at(d, real);
+	int i = plan_grant_at(d, real);
 
 	if (i == -1)
 		return 0;
@@ -100,7 +99,7 @@ shape_absent(struct draft *d, size_t i, size_t above)
 {
 	const struct grant *g = &d->po->grants[i];
 
-	if (!d->pl->absent[i] || plan_writes(g) ||
+	if (!d->pl->absent[i] || (g->flags & GRANT_OWN) || plan_writes(g) ||
 	    !plan_writes(&d->po->grants[above]))
 		return 0;
 	return plan_refuse(d, i, "create it first",
@@ -125,7 +124,7 @@ plan_shape(struct draft *d)
 				r = shape_absent(d, i, (size_t)up);
 			continue;
 		}
-		if (plan_binds(&g[i]) && up != -1 && plan_binds(&g[up]))
+		if (grant_opens(&g[i]) && up != -1 && plan_binds(&g[up]))
 			r = shape_nested(d, i, (size_t)up);
 		else if (plan_binds(&g[i]) && !plan_writes(&g[i]) &&
 			 is_link(&g[i], plan_row(d, i)) &&
@@ -135,105 +134,5 @@ plan_shape(struct draft *d)
 		if (d->fate[i] == FATE_STEP)
 			up = (int)i;
 	}
-	return r;
-}
-
-/* A path that the policy grants for writing, and the grant. */
-struct written {
-	const char *path;
-	size_t grant;
-};
-
-static int
-written_cmp(const void *a, const void *b)
-{
-	const struct written *x = a, *y = b;
-	int n;
-
-	n = path_cmp(x->path, y->path);
-	if (n != 0)
-		return n;
-	return x->grant < y->grant ? -1 : x->grant > y->grant;
-}
-
-static const struct written *
-written_find(const struct written *w, size_t n, const char *link)
-{
-	char at[PATH_MAX_LEN + 1], *slash;
-	size_t lo, hi, mid;
-
-	strcpy(at, link);
-	for (;;) {
-		for (lo = 0, hi = n; lo < hi;) {
-			mid = lo + (hi - lo) / 2;
-			if (path_cmp(w[mid].path, at) < 0)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo < n && strcmp(w[lo].path, at) == 0)
-			return &w[lo];
-		if ((slash = strrchr(at, '/')) == NULL || slash == at)
-			return NULL;
-		*slash = '\0';
-	}
-}
-
-/*
- * The link at a write grant's own path counts too: whoever could write its
- * parent in an earlier run may have put it there. But a home that is a link
- * is so by the host's own account database.
- */
-static int
-diverted(struct draft *d, size_t i, const struct written *w, size_t n)
-{
-	const struct survey_row *r = plan_row(d, i);
-	const struct grant *g = &d->po->grants[i];
-	const struct written *by;
-	char who[TEXT_MAX_LEN / 4], fix[TEXT_SHOWN_MAX + 64];
-	size_t k;
-
-	for (k = 0; k < r->nlinks; k++) {
-		by = written_find(w, n, r->links[k]);
-		if (by == NULL || (strcmp(r->links[k], d->ca->home) == 0 &&
-				      strcmp(by->path, d->ca->home) == 0))
-			continue;
-		plan_claims(d, &d->po->grants[by->grant], who, sizeof(who));
-		snprintf(fix, sizeof(fix),
-		    "remove the symlink, or grant %s by that name",
-		    SHOWN(r->real));
-		return plan_refuse(d, i, fix,
-		    "%s = %s: the symlink %s leads it to %s, and an earlier "
-		    "run may have made it: %s is granted for writing (%s)",
-		    plan_verb(g), SHOWN(g->source), SHOWN(r->links[k]),
-		    SHOWN(r->real), SHOWN(by->path), who);
-	}
-	return 0;
-}
-
-int
-plan_diverted(struct draft *d)
-{
-	const struct grant *g = d->po->grants;
-	struct written *w;
-	size_t i, n = 0;
-	int r = 0;
-
-	w = calloc(d->po->ngrants + 1, 2 * sizeof(*w));
-	if (w == NULL)
-		return -1;
-	for (i = 0; i < d->po->ngrants; i++) {
-		if (!plan_writes(&g[i]) || !path_clean(g[i].source))
-			continue;
-		w[n++] = (struct written){g[i].source, i};
-		if (plan_row(d, i)->type != SURVEY_NONE)
-			w[n++] = (struct written){plan_row(d, i)->real, i};
-	}
-	qsort(w, n, sizeof(*w), written_cmp);
-	for (i = 0; i < d->po->ngrants && r == 0; i++)
-		if (n > 0 && plan_binds(&g[i]) && g[i].norigins > 0 &&
-		    plan_row(d, i)->type != SURVEY_NONE)
-			r = diverted(d, i, w, n);
-	free(w);
 	return r;
 }

@@ -14,13 +14,17 @@
 #define ROUND_NS   1000000L /* between rounds: a signal takes its time */
 #define STAT_LEN   512
 
-/* The state letter of /proc/PID/stat, behind the name; '?' if it is gone. */
+/*
+ * The state letter of /proc/PID/stat, behind the name; '?' if it is gone. A
+ * process whose first thread has ended is a 'Z' there while others go on:
+ * 'L', because how they are is not told.
+ */
 static char
 state_of(pid_t pid)
 {
 	char path[32], buf[STAT_LEN], *p;
 	ssize_t n;
-	int fd;
+	int fd, threads = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
@@ -32,7 +36,17 @@ state_of(pid_t pid)
 	buf[n] = '\0';
 	/* the name may hold anything: the last ')' ends it, proc(5) */
 	p = strrchr(buf, ')');
-	return p != NULL && p[1] == ' ' ? p[2] : '?';
+	if (p == NULL || p[1] != ' ')
+		return '?';
+	/* num_threads is the 20th field, the state the third */
+	if (p[2] == 'Z' &&
+	    sscanf(p + 2,
+		"%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		"%*d %*d %d",
+		&threads) == 1 &&
+	    threads > 1)
+		return 'L';
+	return p[2];
 }
 
 static int
@@ -78,13 +92,15 @@ round_of(struct processes *ps)
 	struct dirent *e;
 	DIR *d;
 	pid_t pid;
+	char st;
 	int running = 0;
 
 	if ((d = opendir("/proc")) == NULL)
 		return -1;
 	while ((e = readdir(d)) != NULL) {
 		if ((pid = pid_of(e->d_name)) <= 1 ||
-		    strchr("?TtZX", state_of(pid)) != NULL)
+		    strchr("?TtZX", st = state_of(pid)) != NULL ||
+		    (st == 'L' && known(ps, pid)))
 			continue;
 		running++;
 		if (known(ps, pid) || kill(pid, SIGSTOP) == -1)

@@ -20,6 +20,7 @@ struct build {
 	struct root_dir dir;
 	int root;	    /* the new root's mount */
 	int mask;	    /* an empty file in it, or -1 */
+	size_t mounts;	    /* made so far */
 	const char *inside; /* the bind or procfs that holds the next step */
 };
 
@@ -31,5 +32,7 @@ int root_fail(
     struct build *, enum cause_step, const char *what, const struct step *);
 /* Does one step. 0 or -1. */
 int root_step(struct build *, const struct step *);
+/* Makes each tmpfs that shall be read-only so, when all in it stands. */
+int root_seal(struct build *);
 
 #endif

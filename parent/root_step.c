@@ -12,6 +12,9 @@
 #include "plan.h"
 #include "root_parts.h"
 
+#define BYTES_PER_INODE 2048
+#define FEW_INODES	1024 /* however small it is */
+
 uint64_t
 root_attributes(const struct step *s)
 {
@@ -43,6 +46,7 @@ attach(
 	r = mountapi_move(mount, dir, name);
 	if (r == -1)
 		root_fail(b, CAUSE_MOUNT, "move_mount", s);
+	b->mounts++;
 	close(mount);
 	root_dir_forget(&b->dir, s->guest);
 	return r;
@@ -131,12 +135,23 @@ build_file(struct build *b, const struct step *s)
 static int
 build_tmpfs(struct build *b, const struct step *s)
 {
-	char size[32], mode[8];
-	const char *const opts[] = {"size", size, "mode", mode, NULL};
+	char size[32], inodes[32], mode[8];
+	const char *const opts[] = {
+	    "size", size, "nr_inodes", inodes, "mode", mode, NULL};
 	const char *name;
 	int mount, dir;
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)s->size);
+	/*
+	 * An empty file takes memory, too, and does not count as size. What
+	 * the plan makes itself is beyond that. The root is made before there
+	 * is a policy, and nobody else writes to it: no limit (0).
+	 */
+	snprintf(inodes, sizeof(inodes), "%llu",
+	    strcmp(s->guest, "/") == 0
+		? 0
+		: (unsigned long long)(s->size / BYTES_PER_INODE + FEW_INODES +
+				       b->plan->nsteps));
 	snprintf(mode, sizeof(mode), "%o", (unsigned)s->mode);
 	if (strcmp(s->guest, "/") == 0) {
 		/* the root gets its flags at the end: see enter() of root.c */
@@ -152,12 +167,15 @@ build_tmpfs(struct build *b, const struct step *s)
 		 */
 		if (mountapi_move(b->root, AT_FDCWD, "/") == -1)
 			return root_fail(b, CAUSE_MOUNT, "move_mount", s);
+		b->mounts++;
 		return 0;
 	}
 	dir = make_point(b, s, 1, &name);
 	if (dir == -1)
 		return -1;
-	mount = mountapi_new("tmpfs", opts, root_attributes(s));
+	/* what shall be read-only is so at the end: see root_seal() */
+	mount = mountapi_new(
+	    "tmpfs", opts, root_attributes(s) & ~(uint64_t)MOUNT_ATTR_RDONLY);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "new tmpfs", s);
 	return attach(b, mount, dir, name, s);
@@ -354,6 +372,31 @@ build_mask(struct build *b, const struct step *s)
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "mask", s);
 	return attach(b, mount, dir, name, s);
+}
+
+int
+root_seal(struct build *b)
+{
+	const struct step *s;
+	size_t i;
+	int fd, r;
+
+	/* but for the first, "/", which is entered after this */
+	for (i = 1; i < b->plan->nsteps; i++) {
+		s = &b->plan->steps[i];
+		if (s->kind != STEP_TMPFS || !(s->flags & STEP_RDONLY))
+			continue;
+		fd = root_dir_open(b->root, s->guest);
+		if (fd == -1)
+			return root_fail(b, CAUSE_OPENAT2, "resolve", s);
+		r = mountapi_set(fd, MOUNT_ATTR_RDONLY);
+		if (r == -1)
+			root_fail(b, CAUSE_MOUNT, "mount_setattr", s);
+		close(fd);
+		if (r == -1)
+			return -1;
+	}
+	return 0;
 }
 
 int

@@ -18,12 +18,15 @@
 #include "init.h"
 #include "ipc/caller.h"
 #include "ipc/channel.h"
+#include "ipc/hostenv.h"
 #include "ipc/log.h"
+#include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "look.h"
 #include "options.h"
 #include "plan.h"
+#include "protect.h"
 #include "root.h"
 #include "setup.h"
 #include "start.h"
@@ -181,6 +184,47 @@ begin(const struct setup *s, struct root *root, struct failure *f)
 	return 0;
 }
 
+/* -v: what sanitise left out, and why (S53). */
+static void
+say_drops(const struct setup *s, const struct plan *plan)
+{
+	const struct env_row *r;
+	char text[TEXT_MAX_LEN];
+	size_t i, k;
+
+	for (i = 0; i < plan->nenv; i++) {
+		r = &plan->env[i];
+		for (k = 0; k < r->ndrops; k++) {
+			snprintf(text, sizeof(text),
+			    "%s: \"%.512s\" of the host is left out: %s",
+			    r->name, r->drops[k].value, r->drops[k].mark);
+			control_send(s->control, CONTROL_SAY, 0, 0, text);
+		}
+	}
+}
+
+/* A status that the payload could write itself would be worth nothing. */
+static int
+status_out_of_reach(const struct setup *s, const struct policy *po,
+    const struct survey *sv, struct failure *f)
+{
+	const char *file = s->options->status_file;
+	size_t i;
+
+	for (i = 0; file != NULL && i < po->ngrants; i++) {
+		if (sv->rows[i].type == SURVEY_NONE ||
+		    !(po->grants[i].flags & GRANT_WRITE) ||
+		    !path_covers(sv->rows[i].real, file))
+			continue;
+		errno = 0;
+		return failure_set(f, CAUSE_OTHER,
+		    "--status-fd: %s lies in %s, which the payload may write; "
+		    "use a pipe, or a file elsewhere",
+		    file, sv->rows[i].real);
+	}
+	return 0;
+}
+
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
@@ -188,10 +232,22 @@ build(const struct setup *s, struct policy *po, struct root *root,
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
+	struct hostenv host;
 
-	if (look_survey(po, &survey, &f) == -1)
+	if (policy_protect(po, s->caller) == -1) {
+		failure_set(&f, CAUSE_OTHER, "protect what carrel trusts");
 		end(s, &f);
-	if (plan_make(po, &survey, s->caller, plan) == -1) {
+	}
+	if (po->nrefusals > 0)
+		end_refused(s, po);
+	if (look_survey(po, &survey, &f) == -1 ||
+	    protect_missing(po, &survey, s->caller, 1, &f) == -1)
+		end(s, &f);
+	if (hostenv_pick(&host, po, s->start->env) == -1) {
+		failure_set(&f, CAUSE_OTHER, "the caller's environment");
+		end(s, &f);
+	}
+	if (plan_make(po, &survey, s->caller, &host, plan) == -1) {
 		if (po->nrefusals > 0)
 			end_refused(s, po);
 		failure_set(&f, CAUSE_OTHER, "make the plan");
@@ -200,7 +256,11 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
-	if (name_run(plan, &f) == -1 ||
+	if (s->options->verbose)
+		say_drops(s, plan);
+	hostenv_free(&host);
+	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
+	    name_run(plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
@@ -224,7 +284,10 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
-	return filter_enter(o->allow_ptrace ? FILTER_PTRACE : 0, f);
+	return filter_enter(
+	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
+		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0),
+	    f);
 }
 
 static void __attribute__((noreturn)) setup_main(const struct setup *s)

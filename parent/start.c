@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -22,13 +23,57 @@
 extern char **environ;
 
 /*
+ * A socket belongs to the network in which it was made, so it would be a way
+ * out of the payload's: of all kinds only a connected stream between local
+ * processes can be sent nowhere else.
+ */
+static int
+local_stream(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(int), peer_len = sizeof(peer);
+	int domain = -1, type = -1;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == -1 ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == -1)
+		return 0;
+	return domain == AF_UNIX &&
+	       (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
+	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0;
+}
+
+/* NULL, or what the payload may not be handed. */
+static const char *
+unfit(int fd, int flags)
+{
+	struct stat st;
+
+	if ((flags & O_PATH) != 0)
+		return "a path descriptor (O_PATH)";
+	if (fstat(fd, &st) == -1)
+		return "of no known kind";
+	switch (st.st_mode & S_IFMT) {
+	case S_IFREG:
+	case S_IFIFO:
+	case S_IFCHR:
+		return NULL;
+	case S_IFSOCK:
+		return local_stream(fd) ? NULL : "a socket of the network";
+	case S_IFDIR:
+		return "a directory";
+	default:
+		return "no file, pipe or terminal";
+	}
+}
+
+/*
  * A descriptor of 0-2 that is closed would be given to the next open(2), and
- * a message would land in it. A directory would be a way out of the root.
+ * a message would land in it.
  */
 static void
 standard_descriptors(void)
 {
-	struct stat st;
+	const char *what;
 	int fd, flags, new;
 
 	for (fd = 0; fd <= 2; fd++) {
@@ -36,16 +81,10 @@ standard_descriptors(void)
 			new = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
 			if (new != fd)
 				_exit(EXIT_CARREL);
-			continue;
-		}
-		if ((flags & O_PATH) != 0)
-			fatal("descriptor %d is a path descriptor (O_PATH); "
-			      "redirect it to a file or to /dev/null",
-			    fd);
-		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-			fatal("descriptor %d is a directory; redirect it to a "
-			      "file or to /dev/null",
-			    fd);
+		} else if ((what = unfit(fd, flags)) != NULL)
+			fatal("descriptor %d is %s; redirect it to a file, a "
+			      "pipe or /dev/null",
+			    fd, what);
 	}
 	if (syscall(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC) == -1)
 		fatal("close_range: %s; carrel needs Linux 5.12 or later",
@@ -104,6 +143,20 @@ timers(void)
 		fatal("setitimer: %s", strerror(errno));
 }
 
+/* Whether a crash is piped to a program on the host. */
+static int
+core_handler(void)
+{
+	char c = '|'; /* what cannot be read is taken for the worst */
+	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return 1;
+	(void)!read(fd, &c, 1);
+	close(fd);
+	return c == '|';
+}
+
 static void
 limits(struct start *s)
 {
@@ -114,6 +167,11 @@ limits(struct start *s)
 		fatal("getrlimit: %s", strerror(errno));
 	if (core.rlim_max >= 1)
 		core.rlim_cur = core.rlim_max = 1;
+	else if (core_handler())
+		fatal("the hard limit of the core size is 0, and this host "
+		      "has a core handler, which 0 does not stop "
+		      "(kernel.core_pattern): raise the limit to 1 or more, "
+		      "e.g. LimitCORE=1 in the service");
 	if (setrlimit(RLIMIT_CORE, &core) == -1)
 		fatal("setrlimit: %s", strerror(errno));
 	if (getrlimit(RLIMIT_NOFILE, &s->nofile) == -1)

@@ -10,10 +10,43 @@ controlling(int fd)
 	return isatty(fd) && tcgetsid(fd) == getsid(0);
 }
 
+/* The modes and what else of the terminal a payload can leave changed. */
+static void
+save(struct terminal *t)
+{
+	t->known = tcgetattr(t->fd, &t->saved) == 0;
+}
+
+static void
+restore(const struct terminal *t)
+{
+	/* output that was stopped (TCOOFF) stays so whatever the modes say */
+	(void)tcflow(t->fd, TCOON);
+	if (t->known)
+		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
+}
+
+static void
+blocking(const struct terminal *t)
+{
+	int i, now;
+
+	for (i = 0; i < 3; i++) {
+		now = fcntl(i, F_GETFL);
+		if (now != -1 && t->flags[i] != -1 &&
+		    ((now ^ t->flags[i]) & O_NONBLOCK) != 0)
+			(void)fcntl(i, F_SETFL, t->flags[i]);
+	}
+}
+
 void
 terminal_find(struct terminal *t)
 {
+	int i;
+
 	memset(t, 0, sizeof(*t));
+	for (i = 0; i < 3; i++)
+		t->flags[i] = fcntl(i, F_GETFL);
 	t->mode = TERMINAL_NONE;
 	t->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (t->fd == -1)
@@ -24,7 +57,7 @@ terminal_find(struct terminal *t)
 		return;
 	t->mode = TERMINAL_HANDED;
 	t->inside = 1;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	t->payload = t->saved;
 }
 
@@ -37,10 +70,17 @@ terminal_take(struct terminal *t)
 	/* a terminal that is gone (EIO, ENOTTY) needs nothing more */
 	(void)tcgetattr(t->fd, &t->payload);
 	(void)tcsetpgrp(t->fd, getpgrp());
-	if (t->known)
-		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
+	restore(t);
+	blocking(t);
 	if (t->used)
 		(void)tcflush(t->fd, TCIFLUSH);
+}
+
+void
+terminal_leave(struct terminal *t)
+{
+	terminal_take(t);
+	blocking(t);
 }
 
 static int
@@ -54,7 +94,7 @@ terminal_lend(struct terminal *t)
 {
 	if (!foreground(t))
 		return 0;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	t->payload = t->saved;
 	t->inside = t->lent = 1;
 	return 1;
@@ -65,7 +105,7 @@ terminal_resumed(struct terminal *t)
 {
 	if ((t->mode != TERMINAL_HANDED && !t->lent) || !foreground(t))
 		return 0;
-	t->known = tcgetattr(t->fd, &t->saved) == 0;
+	save(t);
 	(void)tcsetattr(t->fd, TCSANOW, &t->payload);
 	t->inside = 1;
 	return 1;

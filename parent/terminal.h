@@ -30,6 +30,7 @@ struct terminal {
 	int used;   /* the payload ran: input may have been meant for it */
 	int known;  /* saved holds the modes from before */
 	struct termios saved, payload;
+	int flags[3]; /* of descriptors 0-2, F_GETFL: others share the files */
 };
 
 /* Looks, and keeps the modes. SIGTTOU must be blocked or ignored. */
@@ -37,6 +38,12 @@ void terminal_find(struct terminal *);
 
 /* Takes the foreground back, restores the modes, flushes the input. */
 void terminal_take(struct terminal *);
+
+/*
+ * At the end, terminal or not: descriptors 0-2 block again if they did. The
+ * payload shares them with the caller's shell (F_SETFL, fcntl(2)).
+ */
+void terminal_leave(struct terminal *);
 
 /*
  * The payload asked for the terminal: 1 if carrel is in the foreground, so

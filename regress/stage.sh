@@ -5,9 +5,10 @@
 # interrupted. Called by check.mk, which exports MAKE, BUILD and PREFIX.
 set -eu
 
-user=carrel-t1
-group=carrel-t1-lab
+user=${CARREL_TEST_USER:-carrel-t1}
+group=$user-lab
 stage=
+home=
 made=no
 
 remove_user() {
@@ -37,6 +38,7 @@ cleanup() {
 	trap '' HUP INT TERM
 	[ "$made" = no ] || remove_user
 	[ -z "$stage" ] || rm -rf "$stage"
+	[ -z "$home" ] || rm -rf "$home"
 	exit "$status"
 }
 trap cleanup EXIT
@@ -54,8 +56,8 @@ cp -r regress/run regress/hostile "$stage/"
 chmod -R a+rX "$stage"
 
 if [ "$(id -u)" -eq 0 ]; then
-	# one user, so one run at a time
-	exec 9>/run/lock/carrel-check.lock
+	# one user, so one run at a time; another name, another run
+	exec 9>"/run/lock/carrel-check.$user"
 	flock -n 9 || {
 		echo "stage.sh: waiting for another run of the tests" >&2
 		flock 9
@@ -64,6 +66,12 @@ if [ "$(id -u)" -eq 0 ]; then
 	CARREL_T_USER=$user
 	CARREL_T_GROUP=$group
 	export CARREL_T_USER CARREL_T_GROUP
+else
+	# not in /tmp, which is another one inside
+	home=$(mktemp -d /var/tmp/carrel-check.XXXXXX)
+	chmod 755 "$home"
+	CARREL_T_HOME=$home
+	export CARREL_T_HOME
 fi
 CARREL_T_STAGE=$stage
 CARREL_T_INST=$stage/inst$PREFIX

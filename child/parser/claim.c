@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,6 +6,7 @@
 #include "expand.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/owned.h"
 #include "ipc/path.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
@@ -85,6 +87,28 @@ set_guest(struct making *m, const char *text)
 	return m->claim->guest == NULL ? -1 : 0;
 }
 
+/* S37: what would be a device is told which key is for that. */
+static int
+refuse_source(struct making *m, const char *path, const char *bad)
+{
+	char fix[FIX_MAX_LEN] = "";
+
+	if (path_covers("/dev", path) && m->g->verb == VERB_SOCKET)
+		text_add(fix, sizeof(fix),
+		    "name the place outside /dev where the socket lies");
+	else if (path_covers("/dev", path) && check_device(path) == NULL)
+		text_add(
+		    fix, sizeof(fix), "write \"device = %s\"", SHOWN(path));
+	else if (path_covers("/dev", path) && strcmp(path, "/dev") != 0)
+		text_add(fix, sizeof(fix), "remove the line: it %s",
+		    check_device(path));
+	else
+		text_add(fix, sizeof(fix),
+		    "grant what is needed, and nothing above it");
+	return place_refuse(
+	    m->at, m->g->line, fix, "host path \"%s\" %s", SHOWN(path), bad);
+}
+
 static int
 set_host(struct making *m, const char *text)
 {
@@ -95,11 +119,49 @@ set_host(struct making *m, const char *text)
 		path) == -1)
 		return -1;
 	if ((bad = check_source(path)) != NULL)
-		return place_refuse(m->at, m->g->line,
-		    "grant what is needed, and nothing above it",
-		    "host path \"%s\" %s", SHOWN(path), bad);
+		return refuse_source(m, path, bad);
 	m->claim->source = strdup(path);
 	return m->claim->source == NULL ? -1 : 0;
+}
+
+/* A name below the staging directory: the one given, or the file's own. */
+static int
+set_name(struct making *m, const char *text)
+{
+	char name[VALUE_MAX_LEN + 1];
+	char path[sizeof(OWNED_STAGING) + 1 + VALUE_MAX_LEN];
+	const char *bad;
+
+	if (text == NULL)
+		strcpy(name, strrchr(m->claim->source, '/') + 1);
+	else if (expand_text(m->at, m->g->line, text, &m->q->caller,
+		     EXPAND_GUEST, name) == -1)
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s", OWNED_STAGING, name);
+	if ((bad = check_command(path)) != NULL)
+		return place_refuse(m->at, m->g->line,
+		    "write the bare name that it shall have on PATH",
+		    "the name \"%s\" of a command %s", SHOWN(name), bad);
+	m->claim->guest = strdup(path);
+	return m->claim->guest == NULL ? -1 : 0;
+}
+
+static int
+set_device(struct making *m, const char *text)
+{
+	char path[VALUE_MAX_LEN + 1];
+	const char *bad;
+
+	if (expand_path(m->at, m->g->line, text, &m->q->caller, EXPAND_HOST,
+		path) == -1)
+		return -1;
+	if ((bad = check_device(path)) != NULL)
+		return place_refuse(m->at, m->g->line,
+		    "name a character device below /dev, or remove the line",
+		    "device \"%s\" %s", SHOWN(path), bad);
+	m->claim->guest = strdup(path);
+	m->claim->source = strdup(path);
+	return m->claim->guest == NULL || m->claim->source == NULL ? -1 : 0;
 }
 
 static int
@@ -136,6 +198,17 @@ make_claim(struct making *m)
 	case VERB_SYMLINK:
 		c->kind = GRANT_SYMLINK;
 		return set_guest(m, v->left) | set_text(m, v->right);
+	case VERB_COMMAND:
+		c->kind = GRANT_COMMAND;
+		return set_host(m, v->left) == -1 ? -1 : set_name(m, v->right);
+	case VERB_DEVICE:
+		c->kind = GRANT_DEVICE;
+		return set_device(m, v->left);
+	case VERB_SOCKET:
+		c->kind = GRANT_SOCKET;
+		if (set_host(m, v->left) == -1)
+			return -1;
+		return set_guest(m, v->right != NULL ? v->right : v->left);
 	default:
 		/* one path alone stands for both sides */
 		c->kind = GRANT_BIND;

@@ -5,14 +5,18 @@
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
+#include "ipc/variables.h"
 #include "place.h"
 #include "reader.h"
+
+#define OF_CARREL (1U << LAYER_SHIPPED)
+#define OF_PEOPLE (1U << LAYER_HOST | 1U << LAYER_USER)
 
 const struct key format_profile[] = {
     {"profile", "description", KEY_TEXT, 0, 0},
     {"profile", "abuse", KEY_TEXT, 0, 0},
     {"profile", "include", KEY_NAMES, 0, 0},
-    {"profile", "packs", KEY_YES, 0, 1},
+    {"profile", "packs", KEY_YES, 0, OF_CARREL},
     {"profile", "tier", KEY_LATER, 0, 0},
     {"fs", "read", KEY_BIND, VERB_READ, 0},
     {"fs", "write", KEY_BIND, VERB_WRITE, 0},
@@ -20,14 +24,14 @@ const struct key format_profile[] = {
     {"fs", "try-write", KEY_BIND, VERB_TRY_WRITE, 0},
     {"fs", "tmpfs", KEY_TMPFS, VERB_TMPFS, 0},
     {"fs", "symlink", KEY_SYMLINK, VERB_SYMLINK, 0},
-    {"fs", "command", KEY_LATER, 0, 0},
-    {"fs", "socket", KEY_LATER, 0, 0},
-    {"fs", "device", KEY_LATER, 0, 0},
-    {"environ.set", NULL, KEY_LATER, 0, 0},
-    {"environ.merge", NULL, KEY_LATER, 0, 0},
-    {"environ.prepend", NULL, KEY_LATER, 0, 0},
-    {"environ.inherit", NULL, KEY_LATER, 0, 0},
-    {"environ.sanitise", NULL, KEY_LATER, 0, 0},
+    {"fs", "command", KEY_COMMAND, VERB_COMMAND, 0},
+    {"fs", "socket", KEY_BIND, VERB_SOCKET, OF_PEOPLE},
+    {"fs", "device", KEY_DEVICE, VERB_DEVICE, OF_PEOPLE},
+    {"environ.set", NULL, KEY_VARIABLE, ENV_SET, 0},
+    {"environ.merge", NULL, KEY_VARIABLE, ENV_MERGE, 0},
+    {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
+    {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
+    {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
     {"egress", NULL, KEY_LATER, 0, 0},
     {"exec", NULL, KEY_LATER, 0, 0},
     {"limits", NULL, KEY_LATER, 0, 0},
@@ -39,7 +43,7 @@ const struct key format_profile[] = {
 
 const struct key format_config[] = {
     {"carrel", "defaults", KEY_NAMES, 0, 0},
-    {"carrel", "prompt", KEY_LATER, 0, 0},
+    {"carrel", "prompt", KEY_TEXT, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -70,7 +74,7 @@ list_names(const struct key *k, const char *section, char *fix)
 		if (section == NULL && strcmp(k->section, last) != 0) {
 			text_add(fix, FIX_MAX_LEN, "%s[%s]", sep, k->section);
 			sep = ", ";
-		} else if (section != NULL &&
+		} else if (section != NULL && k->name != NULL &&
 			   strcmp(k->section, section) == 0) {
 			text_add(fix, FIX_MAX_LEN, "%s%s", sep, k->name);
 			sep = ", ";
@@ -95,8 +99,8 @@ same_section(const struct key *k, const char *section)
 {
 	size_t n = strlen(k->section);
 
-	if (k->name == NULL && strncmp(section, k->section, n) == 0 &&
-	    section[n] == ' ')
+	if (k->kind == KEY_LATER && k->name == NULL &&
+	    strncmp(section, k->section, n) == 0 && section[n] == ' ')
 		return 1;
 	return strcmp(k->section, section) == 0;
 }
@@ -112,7 +116,7 @@ format_section(const struct place *at, const struct key *table,
 	for (k = table; k->section != NULL; k++) {
 		if (!same_section(k, l->section))
 			continue;
-		if (k->name != NULL)
+		if (k->kind != KEY_LATER || k->name != NULL)
 			return 0;
 		return place_refuse(at, l->line, "remove the section",
 		    "[%s] is not in this version of carrel", l->section);
@@ -132,8 +136,9 @@ format_key(const struct place *at, const struct key *table,
 	char fix[FIX_MAX_LEN];
 
 	for (k = table; k->section != NULL; k++) {
-		if (k->name == NULL || strcmp(k->section, l->section) != 0 ||
-		    strcmp(k->name, l->key) != 0)
+		if (strcmp(k->section, l->section) != 0 ||
+		    (k->kind != KEY_VARIABLE &&
+			(k->name == NULL || strcmp(k->name, l->key) != 0)))
 			continue;
 		if (k->kind != KEY_LATER)
 			return k;
@@ -171,8 +176,11 @@ draft_free(struct draft *d)
 		free(d->includes[i].name);
 	for (i = 0; i < d->ngrants; i++)
 		value_free(&d->grants[i].value);
+	for (i = 0; i < d->nvariables; i++)
+		draft_variable_free(&d->variables[i]);
 	free(d->includes);
 	free(d->grants);
+	free(d->variables);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -254,6 +262,10 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 	p->verb = k->verb;
 	if (k->kind == KEY_BIND)
 		n = value_bind(in->at, l->line, l->key, l->value, &p->value);
+	else if (k->kind == KEY_COMMAND)
+		n = value_command(in->at, l->line, l->key, l->value, &p->value);
+	else if (k->kind == KEY_DEVICE)
+		n = value_device(in->at, l->line, l->key, l->value, &p->value);
 	else if (k->kind == KEY_TMPFS)
 		n = value_tmpfs(in->at, l->line, l->key, l->value, &p->value);
 	else
@@ -261,6 +273,50 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 	if (n == 0)
 		d->ngrants++;
 	return n;
+}
+
+/* A scalar stands once in a profile; a list has a line for each element. */
+static int
+check_slot(
+    const struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	const struct draft_variable *v;
+	size_t i;
+
+	if (k->verb == ENV_MERGE || k->verb == ENV_PREPEND)
+		return 0;
+	for (i = 0; i < in->d->nvariables; i++) {
+		v = &in->d->variables[i];
+		if (v->verb == k->verb && strcmp(v->name, l->key) == 0)
+			return place_refuse(in->at, l->line,
+			    "remove one of the two",
+			    "\"%s\" in [%s] stands a second time, it was in "
+			    "line %u",
+			    l->key, l->section, v->line);
+	}
+	return 0;
+}
+
+static int
+add_variable(
+    struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	struct draft *d = in->d;
+	struct draft_variable *p;
+
+	if (d->nvariables == CLAIMS_MAX)
+		return place_refuse(in->at, l->line, "write fewer",
+		    "there are more than %d lines about variables", CLAIMS_MAX);
+	p = grow(d->variables, d->nvariables, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	d->variables = p;
+	if (check_slot(in, k, l) == -1 ||
+	    variable_read(in->at, in->layer, k->verb, l, &p[d->nvariables]) ==
+		-1)
+		return -1;
+	d->nvariables++;
+	return 0;
 }
 
 static int
@@ -295,6 +351,23 @@ check_once(
 	return 0;
 }
 
+/* Whether files of this layer may hold the key. */
+static int
+check_layer(
+    struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	if (k->layers == 0 || (k->layers & 1U << in->layer) != 0)
+		return 0;
+	if (k->layers == OF_CARREL)
+		return place_refuse(in->at, l->line, "remove the line",
+		    "\"%s\" in [%s] is for the profiles that carrel ships",
+		    l->key, l->section);
+	return place_refuse(in->at, l->line,
+	    "write it in a profile of the host or of the user",
+	    "\"%s\" in [%s] is not for the profiles that carrel ships", l->key,
+	    l->section);
+}
+
 static int
 take_line(void *arg, const struct reader_line *l)
 {
@@ -306,10 +379,10 @@ take_line(void *arg, const struct reader_line *l)
 		return format_section(in->at, format_profile, l);
 	if ((k = format_key(in->at, format_profile, l)) == NULL)
 		return -1;
-	if (k->shipped && in->layer != LAYER_SHIPPED)
-		return place_refuse(in->at, l->line, "remove the line",
-		    "\"%s\" in [%s] is for the profiles that carrel ships",
-		    l->key, l->section);
+	if (check_layer(in, k, l) == -1)
+		return -1;
+	if (k->kind == KEY_VARIABLE)
+		return add_variable(in, k, l);
 	if (l->value[0] == '\0')
 		return place_refuse(in->at, l->line,
 		    "write a value or remove the line",

@@ -6,6 +6,7 @@
 
 #include "ipc/policy.h"
 #include "value.h"
+#include "variable.h"
 
 struct place;
 struct reader_line;
@@ -22,14 +23,20 @@ enum key_kind {
 	KEY_BIND,  /* lists of struct value */
 	KEY_TMPFS,
 	KEY_SYMLINK,
-	KEY_LATER /* known, but not in this version */
+	KEY_COMMAND,
+	KEY_DEVICE,
+	KEY_VARIABLE, /* any name: struct draft_variable */
+	KEY_LATER     /* known, but not in this version */
 };
 
-/* A row; one without a name stands for a whole section of a later version. */
+/*
+ * A row; one without a name stands for a whole section: of a later version,
+ * or of variables.
+ */
 struct key {
 	const char *section, *name;
 	uint8_t kind, verb;
-	uint8_t shipped; /* for shipped profiles only */
+	uint8_t layers; /* 0: all, else bits 1 << enum layer */
 };
 
 extern const struct key format_profile[]; /* ends with a NULL section */
@@ -62,6 +69,8 @@ struct draft {
 	size_t nincludes;
 	struct draft_grant *grants;
 	size_t ngrants;
+	struct draft_variable *variables;
+	size_t nvariables;
 };
 
 void draft_free(struct draft *);

@@ -2,26 +2,20 @@
 
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/owned.h"
 #include "ipc/path.h"
 #include "ipc/text.h"
 #include "judge.h"
 #include "place.h"
 
 #define MORE_LEN 64 /* room for " and N more" */
+/* Room is left for the place in front and the fix behind. */
+#define WHAT_LEN (TEXT_MAX_LEN / 2)
 
 /* A run of grants at one guest path: one, unless they disagree. */
 struct spot {
 	const struct grant *g;
 	size_t n;
-};
-
-static const char *const verbs[] = {
-    [VERB_READ] = "read",
-    [VERB_WRITE] = "write",
-    [VERB_TRY_READ] = "try-read",
-    [VERB_TRY_WRITE] = "try-write",
-    [VERB_TMPFS] = "tmpfs",
-    [VERB_SYMLINK] = "symlink",
 };
 
 /* What a grant is, without its guest path. */
@@ -30,7 +24,7 @@ describe(char *text, size_t cap, const struct grant *g)
 {
 	int unit;
 
-	if (g->kind == GRANT_BIND)
+	if (grant_opens(g))
 		return text_add(
 		    text, cap, "\"%s\" of the host", SHOWN(g->source));
 	if (g->kind == GRANT_SYMLINK)
@@ -61,11 +55,12 @@ name_claimants(
 		       describe(text, cap, &s->g[i]) == -1;
 		for (k = 0; k < s->g[i].norigins; k++) {
 			o = &s->g[i].origins[k];
-			full = full || text_add(text, cap, "%s%s of %s, %s:%u",
-					   k == 0 ? " (" : "; ", verbs[o->verb],
-					   po->profiles[o->profile].name,
-					   po->profiles[o->profile].file,
-					   o->line) == -1;
+			full =
+			    full ||
+			    text_add(text, cap, "%s%s of %s, %s:%u",
+				k == 0 ? " (" : "; ", policy_verb(o->verb),
+				po->profiles[o->profile].name,
+				po->profiles[o->profile].file, o->line) == -1;
 			more += (size_t)full;
 		}
 		full = full || text_add(text, cap, ")") == -1;
@@ -115,22 +110,28 @@ refuse_spot(
 	return place_refuse(&at, o->line, fix, "%s", what);
 }
 
+static const char *
+conflict_fix(const struct policy *po, const struct spot *s)
+{
+	if (from_default(po, s))
+		return "use --no-defaults and name with -p what is needed";
+	if (s->g->kind == GRANT_COMMAND)
+		return "leave out one of the profiles, or choose another name "
+		       "with \"command = HOST -> NAME\"";
+	return "leave out one of the profiles, or choose another path inside";
+}
+
 /* Different things at one guest path. */
 static int
 refuse_conflict(struct policy *po, const struct spot *s)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 
 	text_add(text, sizeof(text) - MORE_LEN,
 	    "\"%s\" is claimed by profiles that disagree: ",
 	    SHOWN(s->g->guest));
 	name_claimants(text, sizeof(text) - MORE_LEN, po, s);
-	return refuse_spot(po, s,
-	    from_default(po, s)
-		? "use --no-defaults and name with -p what is needed"
-		: "leave out one of the profiles, or choose another path "
-		  "inside",
-	    text);
+	return refuse_spot(po, s, conflict_fix(po, s), text);
 }
 
 /* A grant that would hide a part of the one above it. */
@@ -138,7 +139,8 @@ static int
 refuse_nesting(
     struct policy *po, const struct spot *above, const struct spot *s)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
+	const char *fix = "choose another path inside";
 
 	text_add(text, sizeof(text) / 2,
 	    "\"%s\" lies inside \"%s\" and would hide what is there: ",
@@ -146,12 +148,13 @@ refuse_nesting(
 	name_claimants(text, sizeof(text) / 2, po, s);
 	text_add(text, sizeof(text), "; inside ");
 	name_claimants(text, sizeof(text) - MORE_LEN, po, above);
-	return refuse_spot(po, s,
-	    above->g->kind == GRANT_BIND
-		? "grant there the very path of the host that is there "
-		  "already, or choose another path inside"
-		: "choose another path inside",
-	    text);
+	if (s->g->kind == GRANT_COMMAND)
+		fix = "grant less there, for commands are staged inside "
+		      "at " OWNED_STAGING;
+	else if (above->g->kind == GRANT_BIND)
+		fix = "grant there the very path of the host that is there "
+		      "already, or choose another path inside";
+	return refuse_spot(po, s, fix, text);
 }
 
 static struct spot

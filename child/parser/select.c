@@ -245,10 +245,10 @@ judge_amount(const struct loading *l)
 		    "select fewer profiles, or shorter ones",
 		    "the profiles have more than %d KiB together",
 		    FILES_MAX_LEN / 1024);
-	if (l->claims > CLAIMS_MAX)
+	if (l->claims > GRANT_LINES_MAX)
 		return place_refuse(&at, 0, "grant directories above",
 		    "the profiles have more than %d lines in [fs] together",
-		    CLAIMS_MAX);
+		    GRANT_LINES_MAX);
 	return 0;
 }
 

@@ -128,6 +128,22 @@ copy(struct value *v, const char *left, const char *right)
 	return 0;
 }
 
+/* One word, or two with an arrow between; fix says what they are. */
+static int
+take_pair(struct words *w, const char *fix, struct value *v)
+{
+	if (w->n == 1)
+		return check_word(w, 0) == -1 ? -1 : copy(v, w->word[0], NULL);
+	if (w->n == 0)
+		return refuse(w, "write a path", "is empty");
+	if (w->n != 3 || !is_arrow(w, 1))
+		return refuse(
+		    w, fix, "is not one path, nor two with an arrow between");
+	if (check_word(w, 0) == -1 || check_word(w, 2) == -1)
+		return -1;
+	return copy(v, w->word[0], w->word[2]);
+}
+
 int
 value_bind(const struct place *at, uint32_t line, const char *key,
     const char *text, struct value *v)
@@ -136,18 +152,39 @@ value_bind(const struct place *at, uint32_t line, const char *key,
 
 	if (take_words(&w, at, line, key, text) == -1)
 		return -1;
-	if (w.n == 1)
-		return check_word(&w, 0) == -1 ? -1 : copy(v, w.word[0], NULL);
-	if (w.n == 0)
-		return refuse(&w, "write a path", "is empty");
-	if (w.n != 3 || !is_arrow(&w, 1))
-		return refuse(&w,
-		    "write HOST or HOST -> GUEST; a path with a space goes in "
-		    "double quotes",
-		    "is not one path, nor two with an arrow between");
-	if (check_word(&w, 0) == -1 || check_word(&w, 2) == -1)
+	return take_pair(&w,
+	    "write HOST or HOST -> GUEST; a path with a space goes in double "
+	    "quotes",
+	    v);
+}
+
+int
+value_command(const struct place *at, uint32_t line, const char *key,
+    const char *text, struct value *v)
+{
+	struct words w;
+
+	if (take_words(&w, at, line, key, text) == -1)
 		return -1;
-	return copy(v, w.word[0], w.word[2]);
+	return take_pair(&w,
+	    "write HOST or HOST -> NAME; a path with a space goes in double "
+	    "quotes",
+	    v);
+}
+
+int
+value_device(const struct place *at, uint32_t line, const char *key,
+    const char *text, struct value *v)
+{
+	struct words w;
+
+	if (take_words(&w, at, line, key, text) == -1)
+		return -1;
+	if (w.n != 1)
+		return refuse(&w,
+		    "write the path of one device: inside it has the same name",
+		    "is not one path");
+	return check_word(&w, 0) == -1 ? -1 : copy(v, w.word[0], NULL);
 }
 
 int

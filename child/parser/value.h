@@ -13,10 +13,12 @@ struct place;
  *	bind	HOST | HOST -> GUEST
  *	symlink	GUEST -> TEXT
  *	tmpfs	GUEST | GUEST size=N | GUEST size=NK (M, G)
+ *	command	HOST | HOST -> NAME
+ *	device	HOST
  */
 struct value {
-	char *left;    /* HOST of a bind, else GUEST; placeholders stay */
-	char *right;   /* GUEST of a bind, TEXT of a symlink; or NULL */
+	char *left;    /* HOST, of tmpfs and symlink GUEST; not expanded */
+	char *right;   /* GUEST of a bind, TEXT of a symlink, NAME; or NULL */
 	uint64_t size; /* tmpfs: bytes */
 };
 
@@ -29,6 +31,10 @@ void value_free(struct value *);
 int value_bind(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_symlink(const struct place *, uint32_t line, const char *key,
+    const char *text, struct value *);
+int value_command(const struct place *, uint32_t line, const char *key,
+    const char *text, struct value *);
+int value_device(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_tmpfs(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);

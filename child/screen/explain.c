@@ -10,12 +10,8 @@
 #include "out.h"
 #include "receive.h"
 
-#define LANDLOCK_SCOPES 6 /* the first ABI that can scope */
-#define WHY_LEN		1024
+#define LANDLOCK_SCOPES 6		   /* the first ABI that can scope */
 #define REFUSAL_LEN	(3 * TEXT_MAX_LEN) /* what, fix, file and name */
-
-static const char *const verbs[] = {
-    "", "read", "write", "try-read", "try-write", "tmpfs", "symlink"};
 
 static const char own[] = "(carrel)";
 
@@ -25,10 +21,12 @@ explain_origins(struct cell *c, const struct policy *po, const struct grant *g)
 	const struct origin *o;
 	size_t i;
 
+	if (g->norigins == 0)
+		cell_add(c, own);
 	for (i = 0; i < g->norigins; i++) {
 		o = &g->origins[i];
-		cell_addf(c, "%s%s %s", i == 0 ? "" : ", ", verbs[o->verb],
-		    po->profiles[o->profile].name);
+		cell_addf(c, "%s%s %s", i == 0 ? "" : ", ",
+		    policy_verb(o->verb), po->profiles[o->profile].name);
 		if (o->line != 0)
 			cell_addf(c, ":%u", (unsigned)o->line);
 	}
@@ -137,21 +135,28 @@ block_target(struct out *o, const struct view *v)
 	}
 }
 
+/* What is staged, as it is called there. */
 static void
-block_environment(struct out *o, const struct plan *p)
+block_commands(struct out *o, const struct view *v)
 {
+	const struct policy *po = &v->scene->policy;
 	struct cell left = {0}, right = {0};
-	size_t i;
+	const struct grant *g;
+	size_t i, n = 0;
 
-	out_block(o, "ENVIRONMENT", "");
-	for (i = 0; i < p->nenv; i++) {
-		cell_add(&left, p->env[i].name);
-		cell_add(&left, "=");
-		if (p->env[i].value[0] != '\0')
-			cell_quote(&left, p->env[i].value);
-		cell_add(&right, p->env[i].verb);
-		out_row(o, "set", &left, &right, p->env[i].mark);
+	out_block(o, "COMMANDS", "");
+	for (i = 0; i < po->ngrants; i++) {
+		g = &po->grants[i];
+		if (g->kind != GRANT_COMMAND)
+			continue;
+		n++;
+		cell_quote(&left, g->guest);
+		explain_source(&left, g, &v->scene->survey.rows[i]);
+		explain_origins(&right, po, g);
+		out_row(o, "staged", &left, &right, "");
 	}
+	if (n == 0)
+		own_row(o, "none", "no executable is staged", "");
 }
 
 static void
@@ -266,12 +271,13 @@ explain_draw(struct out *o, const struct view *v)
 	block_target(o, v);
 	explain_profiles(o, po);
 	explain_fs(o, v);
-	out_block(o, "COMMANDS", "");
-	own_row(o, "none", "no executable is staged", "");
+	block_commands(o, v);
 	out_block(o, "NETWORK", "");
 	own_row(o, "none", "a network of its own with nothing but lo", "");
 	if (v->plan != NULL)
-		block_environment(o, v->plan);
+		explain_env(o, v->plan);
+	else
+		explain_env_claims(o, po);
 	block_limits(o, v->plan);
 	block_confinement(o, v);
 	block_not_granted(o, v->host);
@@ -297,13 +303,10 @@ write_all(const char *p, size_t n)
 static struct plan *
 make_plan(struct scene *sc, struct plan *p)
 {
-	char why[WHY_LEN];
-
-	if (policy_check(&sc->policy, why, sizeof(why)) == -1)
-		fatal("the policy is not valid: %s", why);
 	if (sc->policy.nrefusals > 0)
 		return NULL;
-	if (plan_make(&sc->policy, &sc->survey, &sc->caller, p) == -1 &&
+	if (plan_make(&sc->policy, &sc->survey, &sc->caller, &sc->hostenv, p) ==
+		-1 &&
 	    errno != EPERM)
 		fatal("plan: %s", strerror(errno));
 	return p;

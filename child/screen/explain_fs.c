@@ -39,7 +39,7 @@ summary(struct out *o, const struct plan *p, const char *dir, const char *tag,
 	cell_add(&left, dir);
 	cell_add(&left, text);
 	for (i = 0; i < p->nsteps; i++) {
-		if (p->steps[i].grant >= 0 ||
+		if (p->steps[i].grant >= 0 || p->steps[i].kind == STEP_DIR ||
 		    (below = path_below(dir, p->steps[i].guest)) == NULL)
 			continue;
 		n++;
@@ -88,6 +88,13 @@ is_generated(const struct plan *p, const char *guest)
 	return 0;
 }
 
+/* 1 for a directory that is not there yet: see protect_missing(). */
+static int
+made_first(const struct survey_row *r)
+{
+	return r->type == SURVEY_DIR && r->ino == 0;
+}
+
 /* "<- covers credentials, holds sockets, replaces the generated hosts" */
 static void
 marks(struct cell *c, const struct view *v, size_t grant)
@@ -96,6 +103,12 @@ marks(struct cell *c, const struct view *v, size_t grant)
 	const char *sep = "<- ";
 	size_t i;
 
+	if ((g->flags & GRANT_OWN) != 0) {
+		cell_add(c, "<- carrel trusts it");
+		if (made_first(&v->scene->survey.rows[grant]))
+			cell_add(c, ", a run makes it");
+		return;
+	}
 	if ((v->host->marks[grant] & HOST_CREDENTIALS) != 0) {
 		cell_addf(c, "%scovers credentials", sep);
 		sep = ", ";
@@ -120,8 +133,9 @@ marks(struct cell *c, const struct view *v, size_t grant)
 }
 
 /* Where a bind comes from, when its name inside does not say so. */
-static void
-origin_of(struct cell *c, const struct grant *g, const struct survey_row *r)
+void
+explain_source(
+    struct cell *c, const struct grant *g, const struct survey_row *r)
 {
 	if (strcmp(g->source, g->guest) != 0) {
 		cell_add(c, " from ");
@@ -149,8 +163,8 @@ grant_row(struct out *o, const struct view *v, size_t i, const char *tag,
 	if (text != NULL) {
 		cell_add(&left, " -> ");
 		cell_quote(&left, text);
-	} else if (g->kind == GRANT_BIND) {
-		origin_of(&left, g, &sc->survey.rows[i]);
+	} else if (grant_opens(g)) {
+		explain_source(&left, g, &sc->survey.rows[i]);
 	} else {
 		cell_add(&left, " of ");
 		cell_size(&left, g->size);
@@ -169,6 +183,10 @@ tag_of_grant(const struct grant *g)
 		return "tmpfs";
 	if (g->kind == GRANT_SYMLINK)
 		return "link";
+	if (g->kind == GRANT_SOCKET)
+		return "socket";
+	if (g->kind == GRANT_DEVICE)
+		return "device";
 	return (g->flags & GRANT_WRITE) != 0 ? "rw" : "ro";
 }
 
@@ -222,18 +240,21 @@ draw_claims(struct out *o, const struct view *v)
 
 	out_block(o, "FILESYSTEM", "what the profiles claim");
 	for (i = 0; i < po->ngrants; i++)
-		grant_row(o, v, i, tag_of_grant(&po->grants[i]),
-		    po->grants[i].kind == GRANT_SYMLINK ? po->grants[i].source
-							: NULL);
+		if (po->grants[i].kind != GRANT_COMMAND)
+			grant_row(o, v, i, tag_of_grant(&po->grants[i]),
+			    po->grants[i].kind == GRANT_SYMLINK
+				? po->grants[i].source
+				: NULL);
 }
 
 static void
 step_row(struct out *o, const struct view *v, const struct step *s)
 {
+	const struct grant *g = &v->scene->policy.grants[s->grant];
 	const char *tag = "tmpfs", *text = NULL;
 
 	if (s->kind == STEP_BIND) {
-		tag = (s->flags & STEP_RDONLY) != 0 ? "ro" : "rw";
+		tag = tag_of_grant(g);
 	} else if (s->kind == STEP_SYMLINK) {
 		tag = "link";
 		text = s->text;
@@ -245,7 +266,8 @@ step_row(struct out *o, const struct view *v, const struct step *s)
 static const char *
 tag_of_rest(const struct view *v, size_t grant)
 {
-	if (v->plan->absent != NULL && v->plan->absent[grant])
+	if (v->scene->survey.rows[grant].shut ||
+	    (v->plan->absent != NULL && v->plan->absent[grant]))
 		return "absent";
 	if (v->scene->policy.nrefusals > 0)
 		return "refused";
@@ -272,13 +294,15 @@ draw_steps(struct out *o, const struct view *v)
 			continue;
 		}
 		drawn[s->grant] = 1;
-		step_row(o, v, s);
+		/* commands have a block of their own */
+		if (po->grants[s->grant].kind != GRANT_COMMAND)
+			step_row(o, v, s);
 	}
 	summary(o, p, "/dev", "dev", ":");
 	summary(o, p, "/proc", "proc", ", new; read-only or masked:");
 	directories(o, p);
 	for (i = 0; i < po->ngrants; i++)
-		if (!drawn[i])
+		if (!drawn[i] && po->grants[i].kind != GRANT_COMMAND)
 			grant_row(o, v, i, tag_of_rest(v, i), NULL);
 	free(drawn);
 }

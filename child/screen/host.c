@@ -240,7 +240,9 @@ host_judge(struct host *h, const struct caller *ca, const struct policy *po,
 
 	for (i = 0; i < po->ngrants; i++) {
 		g = &po->grants[i];
-		if (g->kind != GRANT_BIND || !path_clean(g->source))
+		/* carrel's own rows bring in nothing that is not there */
+		if (!grant_opens(g) || (g->flags & GRANT_OWN) != 0 ||
+		    !path_clean(g->source))
 			continue;
 		real = su->rows[i].real;
 		/* an absent try- grant brings nothing in */

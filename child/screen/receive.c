@@ -10,6 +10,7 @@ scene_free(struct scene *sc)
 {
 	screen_request_free(&sc->request);
 	caller_free(&sc->caller);
+	hostenv_free(&sc->hostenv);
 	policy_free(&sc->policy);
 	survey_free(&sc->survey);
 }
@@ -18,11 +19,15 @@ scene_free(struct scene *sc)
 static int
 take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 {
+	char why[TEXT_MAX_LEN];
+
 	switch (type) {
 	case RECORD_SCREEN:
 		return screen_get(c, &sc->request);
 	case RECORD_CALLER:
 		return caller_get(c, &sc->caller);
+	case RECORD_VARIABLE:
+		return hostenv_get(c, &sc->hostenv);
 	case RECORD_SURVEY:
 		if (*rows >= sc->survey.n)
 			return -1;
@@ -35,6 +40,10 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 		return rcur_end(c);
 	case RECORD_POLICY_END:
 		if (policy_get(type, c, &sc->policy) == -1)
+			return -1;
+		/* with the grants that carrel itself adds: rows follow */
+		if (policy_check(&sc->policy, why, sizeof(why)) == -1 ||
+		    policy_protect(&sc->policy, &sc->caller) == -1)
 			return -1;
 		return survey_init(&sc->survey, sc->policy.ngrants);
 	default:

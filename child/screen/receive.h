@@ -2,6 +2,7 @@
 #define CARREL_SCREEN_RECEIVE_H
 
 #include "ipc/caller.h"
+#include "ipc/hostenv.h"
 #include "ipc/policy.h"
 #include "ipc/screen.h"
 #include "ipc/survey.h"
@@ -10,13 +11,15 @@
 struct scene {
 	struct screen_request request;
 	struct caller caller;
+	struct hostenv hostenv;
 	struct policy policy;
 	struct survey survey; /* a row for each grant */
 };
 
 /*
  * The whole stream record_screen from the socket: 0 and a scene to be freed,
- * or -1 with errno. The policy is not yet judged.
+ * or -1 with errno. The policy was judged, and holds the grants that
+ * policy_protect() adds.
  */
 int receive_scene(int fd, struct scene *);
 void scene_free(struct scene *);

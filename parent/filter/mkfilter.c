@@ -9,12 +9,12 @@
  *	foreign ACTION			# other ABIs of the machine; else kill
  *	ACTION NAME... [CONDITION...]	# all conditions hold
  *
- * ACTION is allow, kill or "errno E"; CONDITION is "argN [& M] == V[,V...]"
- * (one of them) or "argN [& M] != V[,V...]" (none of them); a number is in C
- * syntax or one of the names below, or several joined by '|'. Each line ends
- * in a reason. Only the low 32 bits of an argument are looked at: right for
- * what is an int in the kernel, whatever a caller leaves above it, and no way
- * to tell one pointer from another.
+ * ACTION is allow, kill, "errno E" or "pretend" (the call is not made and
+ * returns 0); CONDITION is "argN [& M] == V[,V...]" (one of them) or "argN
+ * [& M] != V[,V...]" (none of them); a number is in C syntax or one of the
+ * names below, or several joined by '|'. Each line ends in a reason. argN is
+ * the low 32 bits of an argument, all that the kernel takes of an int; a
+ * pointer is NULL when argN and argN.high are 0.
  *
  * libseccomp knows the names and numbers of the calls. The program is made
  * here: neighbours with one answer become a range and the ranges a binary
@@ -43,8 +43,8 @@
 #define UNSET	   0xffffffffU
 
 struct cond {
-	unsigned arg;
-	int differs; /* != instead of == */
+	unsigned word; /* which half of an argument, counted from 0 */
+	int differs;   /* != instead of == */
 	uint32_t mask;
 	uint32_t value[VALUES_MAX];
 	size_t n;
@@ -149,8 +149,10 @@ action(char ***tok)
 		return SECCOMP_RET_ALLOW;
 	if (word != NULL && strcmp(word, "kill") == 0)
 		return SECCOMP_RET_KILL_PROCESS;
+	if (word != NULL && strcmp(word, "pretend") == 0)
+		return SECCOMP_RET_ERRNO | 0;
 	if (word == NULL || strcmp(word, "errno") != 0 || **tok == NULL)
-		die("an action is allow, kill or errno E");
+		die("an action is allow, kill, pretend or errno E");
 	s = *(*tok)++;
 	e = numbers(&s);
 	if (*s != '\0' || e == 0 || e > 4095)
@@ -162,7 +164,7 @@ static int
 is_condition(const char *s)
 {
 	return strncmp(s, "arg", 3) == 0 && s[3] >= '0' && s[3] <= '5' &&
-	       s[4] == '\0';
+	       (s[4] == '\0' || strcmp(s + 4, ".high") == 0);
 }
 
 static void
@@ -171,8 +173,8 @@ condition(char ***tok, struct cond *c)
 	const char *s = *(*tok)++;
 
 	if (!is_condition(s))
-		die("%s: expected arg0 to arg5", s);
-	c->arg = s[3] - '0';
+		die("%s: expected arg0 to arg5, or .high", s);
+	c->word = 2 * (unsigned)(s[3] - '0') + (s[4] != '\0');
 	c->mask = UINT32_MAX;
 	if (**tok != NULL && strcmp(**tok, "&") == 0) {
 		if ((s = *++*tok) == NULL)
@@ -386,8 +388,9 @@ emit_condition(const struct cond *c, const struct cond *held, struct miss *miss,
 {
 	size_t i, last = c->n - 1;
 
-	if (held == NULL || held->arg != c->arg || held->mask != c->mask) {
-		emit_load(offsetof(struct seccomp_data, args) + 8 * c->arg);
+	if (held == NULL || held->word != c->word || held->mask != c->mask) {
+		/* both architectures are little-endian */
+		emit_load(offsetof(struct seccomp_data, args) + 4 * c->word);
 		if (c->mask != UINT32_MAX)
 			emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
 	}

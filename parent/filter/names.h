@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -30,7 +31,8 @@ static const struct {
     {"O_TMPFILE", O_TMPFILE & ~O_DIRECTORY}, C(O_ACCMODE), C(F_SETLEASE),
     C(F_NOTIFY), {"F_SETDELEG", 1040}, C(F_GETFL),
     /* memory and sockets */
-    C(PROT_EXEC), C(MAP_ANONYMOUS), C(AF_UNIX), C(AF_INET), C(AF_INET6),
+    C(RLIMIT_CORE), C(PRIO_PROCESS), C(PRIO_USER), {"IOPRIO_WHO_PROCESS", 1},
+    {"IOPRIO_WHO_USER", 3}, C(PROT_EXEC), C(MAP_ANONYMOUS), C(AF_UNIX), C(AF_INET), C(AF_INET6),
     C(AF_NETLINK), C(NETLINK_ROUTE), C(SOCK_PACKET), {"IPPROTO_SMC", 256},
     {"SOCK_TYPE_MASK", 0xf},
     /* terminals: ioctl_tty(2) */

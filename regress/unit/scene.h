@@ -14,6 +14,7 @@
 #include "child/screen/out.h"
 #include "child/screen/receive.h"
 #include "ipc/channel.h"
+#include "ipc/environ.h"
 #include "parent/plan.h"
 
 static inline char *
@@ -83,6 +84,20 @@ add_grant(struct scene *sc, enum grant_kind kind, uint8_t flags,
 	return g;
 }
 
+/* A claim of profile 0 on a variable; value NULL: none. */
+static inline void
+add_claim(
+    struct scene *sc, enum env_verb verb, const char *name, const char *value)
+{
+	struct origin o = {.profile = 0, .verb = (uint8_t)verb, .line = 21};
+	char *values[1] = {(char *)(uintptr_t)value};
+	struct env_claim *c;
+
+	c = policy_add_claim(&sc->policy, verb, name, values, value != NULL);
+	ck_assert_ptr_nonnull(c);
+	ck_assert_int_eq(environ_add_origin(c, &o), 0);
+}
+
 /* A survey that found a directory at each bind's source. */
 static inline void
 survey_make(struct scene *sc)
@@ -91,7 +106,7 @@ survey_make(struct scene *sc)
 
 	ck_assert_int_eq(survey_init(&sc->survey, sc->policy.ngrants), 0);
 	for (i = 0; i < sc->survey.n; i++) {
-		if (sc->policy.grants[i].kind != GRANT_BIND)
+		if (!grant_opens(&sc->policy.grants[i]))
 			continue;
 		sc->survey.rows[i].type = SURVEY_DIR;
 		sc->survey.rows[i].dev = 1;
@@ -121,6 +136,8 @@ ordinary(struct scene *sc)
 	sc->survey.rows[2].err = ENOENT;
 }
 
+#define WIDE 1000 /* columns: no row of these is broken */
+
 /* Draws; the host is judged but not looked at, so that nothing varies. */
 static inline char *
 draw(struct scene *sc, unsigned width, int colour)
@@ -131,8 +148,9 @@ draw(struct scene *sc, unsigned width, int colour)
 	struct out o;
 
 	if (sc->policy.nrefusals == 0) {
-		ck_assert_int_eq(
-		    plan_make(&sc->policy, &sc->survey, &sc->caller, &plan), 0);
+		ck_assert_int_eq(plan_make(&sc->policy, &sc->survey,
+				     &sc->caller, &sc->hostenv, &plan),
+		    0);
 		v.plan = &plan;
 	}
 	ck_assert_int_eq(host_init(&host, &sc->caller, &sc->policy), 0);
@@ -156,8 +174,8 @@ pass(struct scene *in, struct scene *out)
 
 	ck_assert_int_eq(channel_pair(fd), 0);
 	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
-	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller, &in->policy,
-			     &in->survey),
+	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller,
+			     &in->hostenv, &in->policy, &in->survey),
 	    0);
 	sender_free(&s);
 	close(fd[0]);

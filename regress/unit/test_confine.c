@@ -78,7 +78,7 @@ START_TEST(filter_refuses_flags)
 	struct failure f;
 
 	no_new_privs();
-	ck_assert_int_eq(filter_enter(2, &f), -1);
+	ck_assert_int_eq(filter_enter(4, &f), -1);
 	ck_assert_int_eq(prctl(PR_GET_SECCOMP, 0, 0, 0, 0), 0);
 }
 END_TEST

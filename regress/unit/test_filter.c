@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <check.h>
@@ -305,6 +306,23 @@ START_TEST(other_arguments)
 		IS(cmd == 1024 || cmd == 1026 || cmd == 1040 ? E(EPERM) : ALLOW,
 		    SYS_fcntl, 3, (uint64_t)cmd | HIGH);
 	IS(ALLOW, SYS_prlimit64, 0, 7);
+	/* the core size stays: asking is allowed, setting is pretended */
+	IS(E(0), SYS_setrlimit, RLIMIT_CORE, 1);
+	IS(ALLOW, SYS_setrlimit, RLIMIT_NOFILE, 1);
+	IS(ALLOW, SYS_prlimit64, 0, RLIMIT_CORE, 0, 1);
+	IS(E(0), SYS_prlimit64, 0, RLIMIT_CORE, 1, 0);
+	IS(E(0), SYS_prlimit64, 0, RLIMIT_CORE, UINT64_C(1) << 32, 0);
+	IS(ALLOW, SYS_prlimit64, 0, RLIMIT_NOFILE, 1, 0);
+	/* pid 1 is carrel's */
+	IS(E(EPERM), SYS_setpriority, PRIO_PROCESS, 1);
+	IS(ALLOW, SYS_setpriority, PRIO_PROCESS, 2);
+	IS(ALLOW, SYS_setpriority, PRIO_PROCESS, 0);
+	IS(E(EPERM), SYS_setpriority, PRIO_USER, 0);
+	IS(E(EPERM), SYS_sched_setaffinity, 1);
+	IS(ALLOW, SYS_sched_setaffinity, 0);
+	IS(E(EPERM), SYS_sched_setscheduler, 1);
+	IS(E(EPERM), SYS_ioprio_set, 1, 1);
+	IS(ALLOW, SYS_ioprio_set, 1, 0);
 	IS(E(EPERM), SYS_prlimit64, 1, 7);
 	IS(E(EPERM), SYS_prlimit64, (uint64_t)-1, 7);
 	IS(ALLOW, SYS_personality, 0);

@@ -104,11 +104,9 @@ END_TEST
 /* Every key and section of the format that this version lacks, by name. */
 START_TEST(later_versions)
 {
-	static const char *const sections[] = {"environ.set", "environ.merge",
-	    "environ.prepend", "environ.inherit", "environ.sanitise", "egress",
-	    "exec", "limits", "audit", "tool fetch", "example one"};
-	static const char *const keys[][2] = {{"profile", "tier"},
-	    {"fs", "command"}, {"fs", "socket"}, {"fs", "device"}};
+	static const char *const sections[] = {
+	    "egress", "exec", "limits", "audit", "tool fetch", "example one"};
+	static const char *const keys[][2] = {{"profile", "tier"}};
 	char text[128], what[128];
 	size_t i;
 
@@ -221,6 +219,40 @@ START_TEST(binds)
 }
 END_TEST
 
+/* command, socket and device: what they read, and in which layers. */
+START_TEST(nodes)
+{
+	static const char *const people[] = {
+	    "[fs]\nsocket = /a\n", "[fs]\ndevice = /dev/a\n"};
+	struct draft d;
+	struct policy po;
+	size_t i;
+
+	line_reads("command = /a/b", "/a/b", NULL, 0);
+	line_reads("command = /a/b -> c", "/a/b", "c", 0);
+	line_reads("command = \"/a b\" -> \"c d\"", "/a b", "c d", 0);
+	line_reads("socket = /a", "/a", NULL, 0);
+	line_reads("socket = /a -> /b", "/a", "/b", 0);
+	line_reads("device = /dev/a", "/dev/a", NULL, 0);
+	line_refused("command = /a b", "is not one path", "HOST -> NAME");
+	line_refused("command = /a ->", "is not one path", "HOST -> NAME");
+	line_refused("socket = /a b", "is not one path", "HOST -> GUEST");
+	line_refused(
+	    "device = /dev/a -> /dev/b", "is not one path", "the same name");
+	line_refused("device = /dev/a /dev/b", "is not one path", "one device");
+	line_refused("device = {dev}/a", "\"{dev}\"", "{home}");
+	for (i = 0; i < NITEMS(people); i++) {
+		refused_in(LAYER_SHIPPED, people[i], 2,
+		    "not for the profiles that carrel ships", "of the host");
+		ck_assert_int_eq(parse(people[i], LAYER_HOST, &d, &po), 0);
+		draft_free(&d);
+	}
+	ck_assert_int_eq(
+	    parse("[fs]\ncommand = /a\n", LAYER_SHIPPED, &d, &po), 0);
+	draft_free(&d);
+}
+END_TEST
+
 START_TEST(links)
 {
 	line_reads("symlink = /a -> b", "/a", "b", 0);
@@ -281,7 +313,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {whole_profile, later_versions,
-	    unknown_names, scalars, binds, links, memory, placeholders};
+	    unknown_names, scalars, binds, nodes, links, memory, placeholders};
 
 	return run_suite("format", tests, NITEMS(tests));
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ipc/channel.h"
@@ -46,6 +47,14 @@ good(struct policy *po)
 	claim(g, 1, VERB_TRY_WRITE, 12);
 	g = policy_add_grant(po, GRANT_SYMLINK, 0, "/x", "usr/bin", 0);
 	claim(g, 1, VERB_SYMLINK, 13);
+	g = policy_add_grant(
+	    po, GRANT_COMMAND, 0, "/run/carrel/bin/zig", "/opt/zig/zig", 0);
+	claim(g, 0, VERB_COMMAND, 14);
+	claim(g, 1, VERB_COMMAND, 14);
+	g = policy_add_grant(po, GRANT_SOCKET, 0, "/run/s", "/run/u/s", 0);
+	claim(g, 1, VERB_SOCKET, 15);
+	g = policy_add_grant(po, GRANT_DEVICE, 0, "/dev/kvm", "/dev/kvm", 0);
+	claim(g, 1, VERB_DEVICE, 16);
 	policy_sort(po);
 }
 
@@ -231,6 +240,124 @@ lie(struct policy *po, int which)
 }
 #define LIES 34
 
+/* The same about what is staged, sockets and devices: a field, a value. */
+static const struct {
+	const char *at, *guest, *source; /* NULL: as it is */
+	int kind, verb, flags, size;	 /* 0: as it is */
+} node_lies[] = {
+    {"/run/carrel/bin/zig", "/run/carrel/bin", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", "/run/carrel/bin/a/b", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", "/run/carrel/bin/..", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", "/run/carrel/bin/a\x1b", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", "/run/carrel/zig", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", "/run/zig", NULL, 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", NULL, "/", 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", NULL, "/proc/self/exe", 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", NULL, "zig", 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", NULL, "", 0, 0, 0, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, 0, 0, GRANT_WRITE, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, 0, 0, GRANT_TRY, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, 0, 0, 0, 1},
+    {"/run/carrel/bin/zig", NULL, NULL, 0, VERB_READ, 0, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, 0, VERB_SOCKET, 0, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, GRANT_BIND, VERB_READ, 0, 0},
+    {"/run/carrel/bin/zig", NULL, NULL, GRANT_SOCKET, VERB_SOCKET, 0, 0},
+    {"/run/s", "/run/carrel/bin/s", NULL, 0, 0, 0, 0},
+    {"/run/s", "/dev/log", NULL, 0, 0, 0, 0},
+    {"/run/s", "/usr/s", NULL, 0, 0, 0, 0}, /* hides a part of /usr */
+    {"/run/s", NULL, "/proc/1/root/s", 0, 0, 0, 0},
+    {"/run/s", NULL, "/dev/log", 0, 0, 0, 0},
+    {"/run/s", NULL, NULL, 0, 0, GRANT_WRITE, 0},
+    {"/run/s", NULL, NULL, 0, 0, 0, 1},
+    {"/run/s", NULL, NULL, 0, VERB_COMMAND, 0, 0},
+    {"/run/s", NULL, NULL, GRANT_COMMAND, VERB_COMMAND, 0, 0},
+    {"/run/s", NULL, NULL, GRANT_DEVICE, VERB_DEVICE, 0, 0},
+    {"/dev/kvm", "/dev/other", NULL, 0, 0, 0, 0},
+    {"/dev/kvm", NULL, "/etc/passwd", 0, 0, 0, 0},
+    {"/dev/kvm", "/etc/kvm", "/etc/kvm", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev", "/dev", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/null", "/dev/null", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/pts/3", "/dev/pts/3", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/shm", "/dev/shm", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/shm/x", "/dev/shm/x", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/mem", "/dev/mem", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/port", "/dev/port", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/core", "/dev/core", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/../etc", "/dev/../etc", 0, 0, 0, 0},
+    {"/dev/kvm", "/dev/k\x7f", "/dev/k\x7f", 0, 0, 0, 0},
+    {"/dev/kvm", "/devil", "/devil", 0, 0, 0, 0},
+    {"/dev/kvm", NULL, NULL, 0, 0, GRANT_WRITE, 0},
+    {"/dev/kvm", NULL, NULL, 0, 0, 0, 1},
+    {"/dev/kvm", NULL, NULL, 0, VERB_READ, 0, 0},
+    {"/dev/kvm", NULL, NULL, GRANT_BIND, VERB_READ, 0, 0},
+    {"/usr", NULL, NULL, 0, 0, GRANT_OWN, 0},
+    {"/usr/src", NULL, NULL, 0, 0, GRANT_OWN, 0},
+};
+
+START_TEST(refuses_each_lie_about_nodes)
+{
+	struct policy po;
+	struct grant *g;
+	size_t i;
+
+	good(&po);
+	g = at(&po, node_lies[_i].at);
+	if (node_lies[_i].guest != NULL)
+		swap(&g->guest, node_lies[_i].guest);
+	if (node_lies[_i].source != NULL)
+		swap(&g->source, node_lies[_i].source);
+	if (node_lies[_i].kind != 0)
+		g->kind = (uint8_t)node_lies[_i].kind;
+	for (i = 0; i < g->norigins && node_lies[_i].verb != 0; i++)
+		g->origins[i].verb = (uint8_t)node_lies[_i].verb;
+	g->flags |= (uint8_t)node_lies[_i].flags;
+	g->size += (uint64_t)node_lies[_i].size;
+	policy_sort(&po); /* or the order would be what is refused */
+	ck_assert_msg(judge(&po) == -1, "lie %d was believed", _i);
+	policy_free(&po);
+}
+END_TEST
+
+/* S30: sockets and devices are for the people of the host to give. */
+START_TEST(shipped_profiles_grant_no_node)
+{
+	struct policy po;
+
+	good(&po);
+	at(&po, "/run/s")->origins[0].profile = 0;
+	ck_assert_int_eq(judge(&po), -1);
+	at(&po, "/run/s")->origins[0].profile = 1;
+	ck_assert_int_eq(judge(&po), 0);
+	at(&po, "/dev/kvm")->origins[0].profile = 0;
+	ck_assert_int_eq(judge(&po), -1);
+	policy_free(&po);
+}
+END_TEST
+
+/* A socket may be granted again where a bind shows it anyway. */
+START_TEST(a_socket_in_a_bind)
+{
+	struct policy po;
+
+	good(&po);
+	swap(&at(&po, "/run/s")->source, "/usr/lib/s");
+	swap(&at(&po, "/run/s")->guest, "/usr/lib/s");
+	policy_sort(&po);
+	ck_assert_int_eq(judge(&po), 0);
+	policy_free(&po);
+}
+END_TEST
+
+START_TEST(devices_that_are_memory)
+{
+	ck_assert_ptr_nonnull(check_device_number(makedev(1, 1)));
+	ck_assert_ptr_nonnull(check_device_number(makedev(1, 2)));
+	ck_assert_ptr_nonnull(check_device_number(makedev(1, 4)));
+	ck_assert_ptr_null(check_device_number(makedev(1, 3)));
+	ck_assert_ptr_null(check_device_number(makedev(10, 232)));
+}
+END_TEST
+
 START_TEST(refuses_each_lie)
 {
 	struct policy po;
@@ -316,6 +443,11 @@ main(void)
 	tcase_add_test(t, accepts_what_is_fine);
 	tcase_add_test(t, wire_and_back);
 	tcase_add_loop_test(t, refuses_each_lie, 0, LIES);
+	tcase_add_loop_test(t, refuses_each_lie_about_nodes, 0,
+	    (int)(sizeof(node_lies) / sizeof(node_lies[0])));
+	tcase_add_test(t, shipped_profiles_grant_no_node);
+	tcase_add_test(t, a_socket_in_a_bind);
+	tcase_add_test(t, devices_that_are_memory);
 	tcase_add_test(t, order_is_canonical);
 	tcase_add_test(t, refused_policies_can_be_shown);
 	tcase_add_test(t, more_refusals_than_are_kept);

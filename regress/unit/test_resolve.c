@@ -415,6 +415,35 @@ START_TEST(conflicts)
 	conflict("symlink = /d -> a", "read = /d", NULL, 2);
 	conflict("read = /x -> /d", "tmpfs = /d", "symlink = /d -> e", 3);
 	conflict("read = /x -> /d", "write = /x -> /d", "tmpfs = /d", 3);
+	conflict("socket = /x -> /d", "read = /x -> /d", NULL, 2);
+	conflict("socket = /x -> /d", "socket = /y -> /d", NULL, 2);
+	conflict("command = /x/t", "command = /y/t", NULL, 2);
+	conflict("command = /x/t", "command = /y/u -> t", "command = /z/t", 3);
+}
+END_TEST
+
+/* The same wish joins; a name for each of two is no conflict. */
+START_TEST(commands)
+{
+	struct layout l;
+	struct policy po;
+
+	layout_init(&l);
+	put_file(l.user, "a", "[fs]\ncommand = {home}/t\ndevice = /dev/x\n");
+	put_file(l.user, "b",
+	    "[fs]\ncommand = /home/u/t\ncommand = /home/u/t -> {user}-t\n");
+	only(&l, "a", "b", NULL);
+	resolves(&l, &po);
+	ck_assert_uint_eq(po.ngrants, 3);
+	ck_assert_str_eq(po.grants[0].guest, "/dev/x");
+	ck_assert_str_eq(po.grants[0].source, "/dev/x");
+	ck_assert_str_eq(po.grants[1].guest, "/run/carrel/bin/t");
+	ck_assert_str_eq(po.grants[1].source, "/home/u/t");
+	ck_assert_uint_eq(po.grants[1].norigins, 2);
+	ck_assert_str_eq(po.grants[2].guest, "/run/carrel/bin/u-t");
+	policy_free(&po);
+	shuffle(&l);
+	layout_free(&l);
 }
 END_TEST
 
@@ -463,6 +492,12 @@ START_TEST(nesting)
 	nests("read = /x", "read = /x/b -> /x/a", 0);
 	nests("symlink = /x -> y", "read = /x/a", 0);
 	nests("symlink = /x -> y", "tmpfs = /x/a", 0);
+	nests("read = /x", "socket = /x/s", 1);
+	nests("read = /x", "socket = /y/s -> /x/s", 0);
+	nests("tmpfs = /x", "socket = /y/s -> /x/s", 1);
+	nests("tmpfs = /run", "command = /c/t", 1);
+	nests("read = /x -> /run", "command = /c/t", 0);
+	nests("write = /run", "command = /run/carrel/bin/t", 0);
 }
 END_TEST
 
@@ -518,7 +553,31 @@ START_TEST(bad_claims)
 	claim_refused("read = /", "is the whole host", "grant what");
 	claim_refused("read = / -> /host", "is the whole host", "grant what");
 	claim_refused("read = /proc/1", "kernel interface", "grant what");
-	claim_refused("read = /dev/sda -> /x", "kernel interface", "grant");
+	claim_refused("read = /dev/kvm -> /x", "kernel interface",
+	    "write \"device = /dev/kvm\"");
+	claim_refused("write = /dev/null", "kernel interface",
+	    "is in every sandbox already");
+	claim_refused("read = /dev", "kernel interface", "grant what");
+	claim_refused("device = /dev", "is not below /dev", "character");
+	claim_refused("device = /etc/passwd", "is not below /dev", "character");
+	claim_refused(
+	    "device = /dev/tty", "in every sandbox already", "remove");
+	claim_refused("device = /dev/pts/0", "in every sandbox", "remove");
+	claim_refused("device = /dev/shm/x", "in every sandbox", "remove");
+	claim_refused("device = /dev/mem", "is the memory", "remove");
+	claim_refused("device = /dev/kmem", "is the memory", "remove");
+	claim_refused("device = /dev/port", "is the memory", "remove");
+	claim_refused("device = /dev/../mem", "is not a clean path", "..");
+	claim_refused("socket = /s -> /dev/log", "is carrel's own", "another");
+	claim_refused(
+	    "socket = /dev/log -> /s", "kernel interface", "outside /dev");
+	claim_refused("command = /", "is the whole host", "grant what");
+	claim_refused("command = /proc/self/exe", "kernel interface", "grant");
+	claim_refused("command = x", "is not an absolute path", "begins");
+	claim_refused("command = /x -> a/b", "is not one component", "bare");
+	claim_refused("command = /x -> ..", "is not one component", "bare");
+	claim_refused("command = /x -> .", "is not one component", "bare");
+	claim_refused("command = /x -> /y", "is not one component", "bare");
 	claim_refused("read = /a//b", "is not a clean path", "write \"/a/b\"");
 	claim_refused("tmpfs = /a/", "is not a clean path", "write \"/a\"");
 	claim_refused("read = /a -> b", "is not an absolute path", "begins");
@@ -802,9 +861,10 @@ int
 main(void)
 {
 	const TTest *const tests[] = {defaults, names, many_unknown_names,
-	    includes, cycles, depth, joins, conflicts, nesting, deep_nesting,
-	    bad_claims, both_sides, home_as_target, own_home_beside_home,
-	    many_refusals, many_claimants, many_grants, shipped};
+	    includes, cycles, depth, joins, conflicts, commands, nesting,
+	    deep_nesting, bad_claims, both_sides, home_as_target,
+	    own_home_beside_home, many_refusals, many_claimants, many_grants,
+	    shipped};
 
 	return run_suite("resolve", tests, NITEMS(tests));
 }

@@ -49,6 +49,77 @@ mark_of(const char *source)
 	return mark;
 }
 
+/* S7: what the parent added the screen adds again, and the rows fit. */
+START_TEST(test_protected)
+{
+	struct scene in, out;
+	char *text;
+	size_t i;
+
+	scene_make(&in);
+	add_profile(&in, "@own-home", "/own-home.profile");
+	in.caller.protect = calloc(1, sizeof(*in.caller.protect));
+	in.caller.protect[0].path = copy("/home/ada/.config/carrel");
+	in.caller.protect[0].make = 1;
+	in.caller.nprotect = 1;
+	add_grant(
+	    &in, GRANT_BIND, GRANT_WRITE, "/home/ada", "/home/ada", VERB_WRITE);
+	add_grant(&in, GRANT_DEVICE, 0, "/dev/kvm", "/dev/kvm", VERB_DEVICE);
+	add_grant(
+	    &in, GRANT_COMMAND, 0, "/run/carrel/bin/t", "/opt/t", VERB_COMMAND);
+	in.policy.grants[1].origins[0].profile = 0;
+	in.policy.profiles[0].layer = LAYER_USER;
+	set(&in.policy.profiles[0].name, "own");
+	policy_sort(&in.policy);
+	ck_assert_int_eq(policy_protect(&in.policy, &in.caller), 0);
+	ck_assert_uint_eq(in.policy.ngrants, 4);
+	survey_make(&in);
+	for (i = 0; i < 4; i++) {
+		in.survey.rows[i].mode = (uint16_t)(0700 + i);
+		in.survey.rows[i].rdev = 0xa00e8 + i;
+		if (in.policy.grants[i].kind == GRANT_DEVICE)
+			in.survey.rows[i].type = SURVEY_DEVICE;
+		if (in.policy.grants[i].kind == GRANT_COMMAND)
+			in.survey.rows[i].type = SURVEY_FILE;
+		if (in.policy.grants[i].flags & GRANT_OWN)
+			in.survey.rows[i].ino = 0; /* a run makes it */
+	}
+	ck_assert_int_eq(pass(&in, &out), 0);
+	ck_assert_uint_eq(out.caller.nprotect, 1);
+	ck_assert_int_eq(out.caller.protect[0].make, 1);
+	ck_assert_uint_eq(out.policy.ngrants, 4);
+	for (i = 0; i < 4; i++) {
+		ck_assert_str_eq(
+		    out.policy.grants[i].guest, in.policy.grants[i].guest);
+		ck_assert_int_eq(
+		    out.policy.grants[i].flags, in.policy.grants[i].flags);
+		ck_assert_int_eq(out.survey.rows[i].mode, 0700 + (int)i);
+		ck_assert_uint_eq(out.survey.rows[i].rdev, 0xa00e8 + i);
+		ck_assert_int_eq(out.survey.rows[i].shut, 0);
+	}
+	text = draw(&out, WIDE, 0);
+	ck_assert_ptr_nonnull(strstr(text, "pin       /home/ada/.config,"));
+	ck_assert_ptr_nonnull(strstr(text, "<- carrel trusts it, a run makes"));
+	ck_assert_ptr_nonnull(strstr(text, "device    /dev/kvm"));
+	ck_assert_ptr_nonnull(
+	    strstr(text, "staged    /run/carrel/bin/t from /opt/t"));
+	free(text);
+	scene_free(&out);
+
+	/* without its row the sender did not see what was added */
+	in.caller.nprotect = 0;
+	ck_assert_int_eq(pass(&in, &out), -1);
+	in.caller.nprotect = 1;
+	in.survey.rows[0].shut = 1;
+	ck_assert_int_eq(pass(&in, &out), 0);
+	ck_assert_int_eq(out.survey.rows[0].shut, 1);
+	scene_free(&out);
+	set(&in.caller.protect[0].path, "relative");
+	ck_assert_int_eq(pass(&in, &out), -1);
+	scene_free(&in);
+}
+END_TEST
+
 START_TEST(test_credentials)
 {
 	static const char *const yes[] = {"/home/ada", "/home",
@@ -347,6 +418,7 @@ main(void)
 
 	tcase_add_test(t, test_columns);
 	tcase_add_test(t, test_credentials);
+	tcase_add_test(t, test_protected);
 	tcase_add_test(t, test_credentials_inside);
 	tcase_add_test(t, test_startup);
 	tcase_add_test(t, test_real_places);

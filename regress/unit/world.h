@@ -33,6 +33,16 @@ world_caller(struct caller *c)
 	c->ngroups = 1;
 }
 
+/* One more path that the next run trusts. */
+static inline void
+world_protect(struct caller *c, const char *path)
+{
+	c->protect =
+	    realloc(c->protect, (c->nprotect + 1) * sizeof(*c->protect));
+	c->protect[c->nprotect].path = strdup(path);
+	c->protect[c->nprotect++].make = 0;
+}
+
 static inline void
 world_replace(char **field, const char *value)
 {
@@ -65,6 +75,12 @@ world_add(
 		kind = GRANT_TMPFS;
 	if (verb == VERB_SYMLINK)
 		kind = GRANT_SYMLINK;
+	if (verb == VERB_COMMAND)
+		kind = GRANT_COMMAND;
+	if (verb == VERB_SOCKET)
+		kind = GRANT_SOCKET;
+	if (verb == VERB_DEVICE)
+		kind = GRANT_DEVICE;
 	if (verb == VERB_WRITE || verb == VERB_TRY_WRITE)
 		flags |= GRANT_WRITE;
 	if (verb == VERB_TRY_READ || verb == VERB_TRY_WRITE)
