@@ -44,12 +44,12 @@ with Place() as p:
     target = p.proj + "/above/target"
     os.makedirs(target)
     for name in shipped:
-        r = p.do("explain", "--no-defaults", "-p", "@" + name, "-C", target,
+        r = p.wide("explain", "--no-defaults", "-p", "@" + name, "-C", target,
                  "--", "true")
         ok(r.code == 0, "S90 @%s: explain" % name, r)
         golden.compare("explain-%s.txt" % name, normal(r.out, p),
                        "S91 @" + name)
-    r = p.do("explain", "-C", target, "--", "true")
+    r = p.wide("explain", "-C", target, "--", "true")
     golden.compare("explain.txt", normal(r.out, p), "S91 the defaults")
     # a golden without a profile is one that nobody reads
     with golden.as_root():
