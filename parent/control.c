@@ -59,7 +59,10 @@ control_receive(int fd, struct control *m)
 	struct rcur c;
 	ssize_t n;
 
-	/* ECONNRESET comes once, before the last words of the other end */
+	/*
+	 * ECONNRESET says, once, that the peer closed without reading all that
+	 * it was sent; what it had sent itself is still to come, unix(7).
+	 */
 	do
 		n = recv(fd, data, sizeof(data), MSG_TRUNC | MSG_DONTWAIT);
 	while (n == -1 && (errno == EINTR || errno == ECONNRESET));

@@ -353,6 +353,7 @@ look_base(void)
 	WANT(fails(opens(t.dir, O_RDONLY), ENOENT));
 }
 
+/* V016: what masks is empty, whatever the host has. */
 static void
 look_proc(void)
 {
@@ -752,6 +753,7 @@ run_quiet(void (*look)(void))
 	return r;
 }
 
+/* V012 */
 START_TEST(exchanged_all_the_time)
 {
 	int i, status;
