@@ -36,12 +36,17 @@ golden: export CARREL_T_GOLDEN = write
 golden: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='run/golden.t run/messages.t'
-# what takes minutes: more rounds of the races
+# what takes minutes: more rounds of the races, a million mutated policies, and
+# ten minutes of each fuzz target
 check-long: export CARREL_T_RACE ?= 5000
 check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/race.t hostile/storm.t'
+	@$(MAKE) --no-print-directory $(JOBS) \
+		$(BUILD)/regress/unit/test_mutate
+	CARREL_T_MUTATIONS=1000000 $(BUILD)/regress/unit/test_mutate
+	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.

@@ -10,7 +10,7 @@ FUZZ = control options policy reader request resolve screen
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 
-.PHONY: fuzz check-fuzz do-fuzz fuzzers check-long do-long
+.PHONY: fuzz check-fuzz do-fuzz fuzzers
 fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=$(or $(T),60)
 check-fuzz: deps
@@ -19,14 +19,6 @@ do-fuzz:
 	@$(FUZZ_MAKE) $(JOBS)
 	@printf '%s\n' $(FUZZ) | xargs -P $(FUZZ_JOBS) -I NAME \
 		regress/fuzz/run NAME $(FUZZ_SECONDS)
-
-# What takes longer than check may: a million mutated policies, and each
-# target for ten minutes.
-check-long: deps
-	@$(MAKE) --no-print-directory do-long
-do-long: $(BUILD)/regress/unit/test_mutate
-	CARREL_T_MUTATIONS=1000000 $<
-	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
 
 # in a make of its own: BUILD is build-fuzz
 fuzzers: $(patsubst %,$(BUILD)/regress/fuzz/fuzz_%,$(FUZZ))
