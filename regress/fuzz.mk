@@ -10,7 +10,7 @@ FUZZ = control options policy reader request resolve screen
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 
-.PHONY: fuzz check-fuzz do-fuzz fuzzers
+.PHONY: fuzz check-fuzz do-fuzz fuzzers do-mutate
 fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=$(or $(T),60)
 check-fuzz: deps
@@ -19,6 +19,9 @@ do-fuzz:
 	@$(FUZZ_MAKE) $(JOBS)
 	@printf '%s\n' $(FUZZ) | xargs -P $(FUZZ_JOBS) -I NAME \
 		regress/fuzz/run NAME $(FUZZ_SECONDS)
+
+do-mutate: $(BUILD)/regress/unit/test_mutate
+	CARREL_T_MUTATIONS=1000000 $<
 
 # in a make of its own: BUILD is build-fuzz
 fuzzers: $(patsubst %,$(BUILD)/regress/fuzz/fuzz_%,$(FUZZ))
