@@ -21,7 +21,8 @@
 #include "status.h"
 #include "terminal.h"
 
-#define STOP_SECONDS 2	/* until everything inside has to have stopped */
+#define STOP_SECONDS 2 /* until everything inside has to have stopped */
+#define EARLY_MS     1000
 #define LAST_TURNS   16 /* more than a socket holds */
 #define MESSAGES_MAX 64 /* from inside, in one turn */
 #define RUN_LEN	     32 /* hex digits of CARREL_RUN */
@@ -29,8 +30,9 @@
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
-	int going;   /* the parser ended well */
-	int early;   /* a signal came between that and the payload */
+	int going; /* the parser ended well */
+	/* when a signal came between that and the payload, or -1 */
+	int64_t early;
 	int started; /* the payload was executed */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
@@ -407,16 +409,19 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 		return;
 	/*
 	 * Once the set-up is under way, pid 1 is told, and passes it on as
-	 * soon as there is a payload: that may run before STARTED is here.
+	 * soon as there is a payload: that may run before STARTED is here. A
+	 * set-up that takes long (a slow network home) is ended by the next.
 	 */
 	if (!m->started) {
 		if (quiet)
 			return;
-		if (!m->going || m->early) {
+		if (!m->going ||
+		    (m->early != -1 && channel_now() > m->early + EARLY_MS)) {
 			give_up(m, 128 + sig);
 			return;
 		}
-		m->early = 1;
+		if (m->early == -1)
+			m->early = channel_now();
 	}
 	if (is_stop(sig) && m->w->terminal->mode != TERMINAL_NONE) {
 		stop(m, sig);
@@ -475,7 +480,8 @@ loop(struct monitor *m)
 int
 monitor_run(const struct monitored *w)
 {
-	struct monitor m = {.w = w, .code = -1, .kill_at = -1, .stop_by = -1};
+	struct monitor m = {
+	    .w = w, .code = -1, .kill_at = -1, .stop_by = -1, .early = -1};
 	sigset_t set;
 
 	watched(&set);
