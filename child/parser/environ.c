@@ -10,6 +10,9 @@
 #include "place.h"
 #include "select.h"
 
+/* Room is left for the place in front and the fix behind. */
+#define WHAT_LEN (TEXT_MAX_LEN / 2)
+
 /* What one profile wants, before it is joined with the others' wishes. */
 struct wish {
 	struct env_claim claim; /* its name is the draft's, no origins */
@@ -246,7 +249,7 @@ static int
 refuse_conflict(struct policy *po, const struct env_claim *c, size_t n,
     unsigned verbs, const char *what)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 	struct text_list l = {.buf = text, .cap = sizeof(text)};
 	const struct origin *first = NULL;
 	const char *sep = "";
