@@ -225,5 +225,6 @@ judge_grants(struct policy *po)
 			bad |= refuse_nesting(po, &open[depth - 1], &s);
 		open[depth++] = s;
 	}
-	return bad != 0 ? bad : judge_sum(po);
+	/* where something is wrong already the sum is of other things */
+	return po->nrefusals > 0 ? bad : judge_sum(po);
 }

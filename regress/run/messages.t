@@ -126,7 +126,7 @@ class Book:
            all(x.startswith("carrel: ") for x in err.splitlines()),
            "%s: refused" % name, r)
         # how much fits depends on how long TOP is
-        err = re.sub(r"v{100,}[v/]*", "v...", err)
+        err = re.sub(r"v{20,}[v/.]*", "v...", err)
         err = re.sub(r"({home}){10,}", "{home}...", err)
         err = re.sub(r"(; tmpfs of x, [^;()]*:\d+){9,}", "; ...", err)
         err = re.sub(r"\band \d{2,} more", "and N more", err)
