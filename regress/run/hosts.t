@@ -240,8 +240,6 @@ with Place() as p:
     diag("without: carrel %.2f ms, floor %.2f ms; 4,000 mounts add %.2f and "
          "%.2f ms" % (cost[0, "carrel"], cost[0, "floor"], more["carrel"],
                       more["floor"]))
-    ok(more["carrel"] <= 2 * more["floor"] + 5,
-       "4,000 mounts cost no more than the floor", cost)
     r = elsewhere("mount -t tmpfs none /mnt\nmkdir /mnt/s\npython3 -c "
                   "'import ctypes, os\nL = ctypes.CDLL(None)\n"
                   "for i in range(4000):\n"

@@ -33,6 +33,12 @@ CARREL = INST + "/bin/carrel"
 OWN, NOTEXEC, NOTFOUND = 125, 126, 127
 IS_ROOT = os.getuid() == 0
 USER = os.environ.get("CARREL_T_USER") or pwd.getpwuid(os.getuid()).pw_name
+# carrel leaves to its payload what was ignored (nohup, a shell's "&"): the
+# tests begin as if nothing was
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
 PW = pwd.getpwnam(USER)
 UID, GID = PW.pw_uid, PW.pw_gid
 # a real home if the user is the harness's own, else a place beside it
