@@ -340,6 +340,24 @@ check_shown(const struct policy *po, char *why, size_t len)
 	return 0;
 }
 
+/* What the profiles ask for; a plan adds carrel's own. */
+static int
+check_sum(const struct policy *po, char *why, size_t len)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	/* each is at most TMPFS_SUM, and there are GRANTS_MAX */
+	for (i = 0; i < po->ngrants; i++)
+		if (po->grants[i].kind == GRANT_TMPFS)
+			sum += po->grants[i].size;
+	if (sum <= TMPFS_SUM)
+		return 0;
+	snprintf(why, len, "the tmpfs add up to %llu MiB",
+	    (unsigned long long)(sum >> 20));
+	return -1;
+}
+
 int
 policy_check(const struct policy *po, char *why, size_t len)
 {
@@ -363,5 +381,7 @@ policy_check(const struct policy *po, char *why, size_t len)
 	for (i = 0; i < po->ngrants; i++)
 		if (check_grant(po, i, &up, why, len) == -1)
 			return -1;
+	if (check_sum(po, why, len) == -1)
+		return -1;
 	return environ_check(po, why, len);
 }

@@ -4,16 +4,8 @@
 
 #include "buf.h"
 #include "environ.h"
+#include "grow.h"
 #include "limits.h"
-
-/* Room for one more item: arrays grow when their length is a power of two. */
-static void *
-grow(void *p, size_t n, size_t size)
-{
-	if (n != 0 && (n & (n - 1)) != 0)
-		return p;
-	return realloc(p, (n == 0 ? 1 : n * 2) * size);
-}
 
 static void
 release(struct env_claim *c)

@@ -13,6 +13,10 @@
 #define VALUE_MAX_LEN	 4096	       /* a value in a profile */
 #define TEXT_MAX_LEN	 8192	       /* a message for a person */
 #define TEXT_SHOWN_MAX	 256	       /* of one untrusted value in a message */
+#define FIX_MAX_LEN	 2048	       /* a fix in a refusal, with its NUL */
+#define SECTION_MAX_LEN	 48	       /* a section's name: inih keeps 49 */
+#define KEY_MAX_LEN	 128	       /* a key: inih reads lines of 200 */
+#define WORDS_MAX	 3	       /* words of a value in [fs] */
 #define IDENT_MAX_LEN	 255	       /* user, group, TERM, LANG, TZ */
 #define FILE_MAX_LEN	 (256 * 1024)  /* a profile or config file */
 #define FILES_MAX_LEN	 (4096 * 1024) /* all profiles of a run */
@@ -25,6 +29,8 @@
 #define REFUSALS_MAX	 256	       /* reasons kept of one refusal */
 #define LINKS_MAX	 40	       /* symlinks followed in one path */
 #define LINKS_LEN	 32768	       /* bytes of all their paths */
+#define WALK_OPENS	 8192	       /* opens that one path may take */
+#define SOCKET_ENTRIES	 1024	       /* entries of a directory, for sockets */
 #define GROUPS_MAX_LEN	 1024	       /* groups of the caller that are named */
 #define GROUPS_NAMES_LEN 16384	       /* bytes of all their names */
 #define PROTECT_MAX	 32	       /* paths that no payload may write */

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "environ.h"
+#include "grow.h"
 #include "limits.h"
 #include "path.h"
 #include "policy.h"
+#include "text.h"
 
 static const char *const verb_names[] = {"?", "read", "write", "try-read",
     "try-write", "tmpfs", "symlink", "command", "socket", "device"};
@@ -18,13 +20,28 @@ policy_verb(unsigned verb)
 	return verb_names[verb <= VERB_LAST ? verb : 0];
 }
 
-/* Room for one more item: arrays grow when their length is a power of two. */
-static void *
-grow(void *p, size_t n, size_t size)
+void
+policy_tell(struct text_list *l, const struct policy *po, unsigned profile,
+    uint32_t line, const char *verb, const char *before, const char *behind)
 {
-	if (n != 0 && (n & (n - 1)) != 0)
-		return p;
-	return realloc(p, (n == 0 ? 1 : n * 2) * size);
+	const struct profile *p = &po->profiles[profile];
+
+	text_list_add(l, "%s%s of %s, %s:%u%s", before, verb, p->name, p->file,
+	    (unsigned)line, behind);
+}
+
+void
+policy_tell_grant(
+    const struct policy *po, const struct grant *g, char *buf, size_t len)
+{
+	struct text_list l = {.buf = buf, .cap = len};
+	size_t i;
+
+	buf[0] = '\0';
+	for (i = 0; i < g->norigins; i++)
+		policy_tell(&l, po, g->origins[i].profile, g->origins[i].line,
+		    policy_verb(g->origins[i].verb), i == 0 ? "" : "; ", "");
+	text_list_end(&l);
 }
 
 static void

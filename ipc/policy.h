@@ -8,6 +8,7 @@ struct caller;
 struct rcur;
 struct receiver;
 struct sender;
+struct text_list;
 struct wbuf;
 
 /*
@@ -134,6 +135,16 @@ int grant_add_origin(struct grant *, const struct origin *);
 int policy_refuse(struct policy *, const char *profile, const char *file,
     uint32_t line, const char *fix, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+
+/*
+ * One claim for a list in a refusal: "VERB of NAME, FILE:LINE" between what
+ * belongs before and behind it.
+ */
+void policy_tell(struct text_list *, const struct policy *, unsigned profile,
+    uint32_t line, const char *verb, const char *before, const char *behind);
+/* All claims of a grant, with "; " between, as a list in buf. */
+void policy_tell_grant(
+    const struct policy *, const struct grant *, char *buf, size_t len);
 
 void policy_free(struct policy *); /* the contents, not the struct */
 

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,4 +196,55 @@ text_cut(char buf[TEXT_SHOWN_MAX + 1], const char *src)
 	strcpy(buf + head, dots);
 	strcat(buf, src + at);
 	return buf;
+}
+
+static int vadd(char *, size_t, const char *, va_list)
+    __attribute__((format(printf, 3, 0)));
+
+static int
+vadd(char *buf, size_t cap, const char *fmt, va_list ap)
+{
+	size_t len = strlen(buf);
+	int n;
+
+	if (len >= cap)
+		return -1;
+	n = vsnprintf(buf + len, cap - len, fmt, ap);
+	if (n >= 0 && (size_t)n < cap - len)
+		return 0;
+	buf[len] = '\0';
+	return -1;
+}
+
+int
+text_add(char *buf, size_t cap, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vadd(buf, cap, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+#define LIST_END 32 /* room for " and N more" */
+
+void
+text_list_add(struct text_list *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (l->more > 0 || l->cap <= LIST_END ||
+	    vadd(l->buf, l->cap - LIST_END, fmt, ap) == -1)
+		l->more++;
+	va_end(ap);
+}
+
+void
+text_list_end(struct text_list *l)
+{
+	if (l->more > 0)
+		text_add(l->buf, l->cap, " and %zu more", l->more);
 }

@@ -45,4 +45,22 @@ char *text_escape_on(char *dst, size_t cap, const char *src, int *blank);
 const char *text_cut(char buf[TEXT_SHOWN_MAX + 1], const char *src);
 #define SHOWN(src) text_cut((char[TEXT_SHOWN_MAX + 1]){0}, (src))
 
+/* Appends to a string in a buffer of cap bytes. 0, or -1: it did not fit. */
+int text_add(char *buf, size_t cap, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * A list that names as many things as there is room for and counts the rest,
+ * "a, b and 3 more": no item is cut.
+ */
+struct text_list {
+	char *buf; /* what is there already stays in front */
+	size_t cap;
+	size_t more; /* items that found no room, and all after them */
+};
+
+void text_list_add(struct text_list *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void text_list_end(struct text_list *);
+
 #endif

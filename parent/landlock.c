@@ -10,31 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ipc/landlock_abi.h"
 #include "ipc/path.h"
 #include "parent/confine.h"
 #include "parent/failure.h"
 #include "parent/plan.h"
 
-/* What came after ABI 2, for older headers. */
-#define ACCESS_TRUNCATE	      (1ULL << 14) /* ABI 3 */
-#define ACCESS_IOCTL_DEV      (1ULL << 15) /* ABI 5 */
-#define SCOPE_ABSTRACT_SOCKET (1ULL << 0)  /* ABI 6 */
-#define SCOPE_SIGNAL	      (1ULL << 1)
-
-/* struct landlock_ruleset_attr of ABI 6; older ones end after fs. */
-struct ruleset_attr {
-	uint64_t fs, net, scoped;
-};
-
 #define READ                                                                   \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |           \
 	    LANDLOCK_ACCESS_FS_READ_DIR)
-#define WRITE                                                                  \
-	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |       \
-	    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |    \
-	    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |        \
-	    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |      \
-	    LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 /* What a rule on something that is no directory may hold. */
 #define OF_A_FILE                                                              \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |           \
@@ -70,17 +54,10 @@ ruleset_make(struct ruleset *rs, struct failure *f)
 
 	if (abi == 0)
 		return failure_set(f, CAUSE_LANDLOCK, "Landlock");
-	attr.fs = READ | WRITE;
-	if (abi >= 2)
-		attr.fs |= LANDLOCK_ACCESS_FS_REFER;
-	if (abi >= 3)
-		attr.fs |= ACCESS_TRUNCATE;
-	if (abi >= 5)
-		attr.fs |= ACCESS_IOCTL_DEV;
-	if (abi >= 6) {
-		attr.scoped = SCOPE_ABSTRACT_SOCKET | SCOPE_SIGNAL;
+	attr = landlock_abi_all(abi);
+	attr.net = 0;
+	if (abi >= 6)
 		size = sizeof(attr);
-	}
 	rs->handled = attr.fs;
 	rs->fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0UL);
 	if (rs->fd == -1)

@@ -13,11 +13,9 @@
 #define PROC_MAGIC 0x9fa0 /* PROC_SUPER_MAGIC of <linux/magic.h> */
 
 /*
- * Opens that one walk may take. A walk without ".." needs one a component;
- * each ".." begins again at the root, so a hostile link could ask for more.
+ * A walk without ".." needs one open a component; each ".." begins again at
+ * the root, so a hostile link could ask for more than WALK_OPENS.
  */
-#define WALK_OPENS 8192
-
 struct walk {
 	char done[PATH_MAX_LEN + 1]; /* canonical path of cur; "" is "/" */
 	char todo[PATH_MAX_LEN + 1]; /* "" or what follows cur */

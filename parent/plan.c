@@ -3,20 +3,12 @@
 #include <string.h>
 
 #include "ipc/caller.h"
+#include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
 #include "plan.h"
 #include "plan_parts.h"
-
-/* Room for one more item: arrays grow when their length is a power of two. */
-static void *
-grow(void *p, size_t n, size_t size)
-{
-	if (n != 0 && (n & (n - 1)) != 0)
-		return p;
-	return realloc(p, (n == 0 ? 1 : n * 2) * size);
-}
 
 /*
  * A step of this shape, with copies of these strings, at the end. Each grant

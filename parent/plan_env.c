@@ -98,20 +98,15 @@ void
 plan_env_claims(
     const struct draft *d, const struct env_claim *c, char *buf, size_t len)
 {
-	const struct profile *p;
-	size_t i, n = 0;
-	int r;
+	struct text_list l = {.buf = buf, .cap = len};
+	size_t i;
 
 	buf[0] = '\0';
-	for (i = 0; i < c->norigins && n < len; i++) {
-		p = &d->po->profiles[c->origins[i].profile];
-		r = snprintf(buf + n, len - n, "%s%s of %s, %s:%u",
-		    i == 0 ? "" : "; ", variable_verb(c->verb), p->name,
-		    p->file, (unsigned)c->origins[i].line);
-		if (r < 0)
-			return;
-		n += (size_t)r;
-	}
+	for (i = 0; i < c->norigins; i++)
+		policy_tell(&l, d->po, c->origins[i].profile,
+		    c->origins[i].line, variable_verb(c->verb),
+		    i == 0 ? "" : "; ", "");
+	text_list_end(&l);
 }
 
 /* carrel's own names */

@@ -15,11 +15,11 @@ struct text {
 	size_t len;
 };
 
-static int text_add(struct text *, const char *fmt, ...)
+static int etc_add(struct text *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 static int
-text_add(struct text *t, const char *fmt, ...)
+etc_add(struct text *t, const char *fmt, ...)
 {
 	char line[2 * PATH_MAX_LEN + 3 * IDENT_MAX_LEN], *p;
 	va_list ap;
@@ -72,16 +72,15 @@ passwd(struct draft *d, struct text *t)
 	    is_name(c->user) && is_field(c->guest_home) && is_field(c->shell);
 
 	/* the caller's row first: a uid with two names has this one */
-	if (user &&
-	    text_add(t, "%s:x:%u:%u::%s:%s\n", c->user, (unsigned)c->uid,
-		(unsigned)c->gid, c->guest_home, c->shell) == -1)
+	if (user && etc_add(t, "%s:x:%u:%u::%s:%s\n", c->user, (unsigned)c->uid,
+			(unsigned)c->gid, c->guest_home, c->shell) == -1)
 		return -1;
 	if ((!user || strcmp(c->user, "root") != 0) &&
-	    text_add(t, "root:x:0:0:root:/root:/bin/sh\n") == -1)
+	    etc_add(t, "root:x:0:0:root:/root:/bin/sh\n") == -1)
 		return -1;
 	if (user && strcmp(c->user, "nobody") == 0)
 		return 0;
-	return text_add(t, "nobody:x:%u:%u:nobody:/nonexistent:/bin/false\n",
+	return etc_add(t, "nobody:x:%u:%u:nobody:/nonexistent:/bin/false\n",
 	    NOBODY, NOBODY);
 }
 
@@ -92,7 +91,7 @@ group(struct draft *d, struct text *t)
 	const char *member;
 	size_t i, k;
 
-	if (text_add(t, "root:x:0:\n") == -1)
+	if (etc_add(t, "root:x:0:\n") == -1)
 		return -1;
 	for (i = 0; i < c->ngroups; i++) {
 		for (k = 0; k < i; k++)
@@ -104,11 +103,11 @@ group(struct draft *d, struct text *t)
 		member = c->groups[i].gid != c->gid && is_name(c->user)
 			     ? c->user
 			     : "";
-		if (text_add(t, "%s:x:%u:%s\n", c->groups[i].name,
+		if (etc_add(t, "%s:x:%u:%s\n", c->groups[i].name,
 			(unsigned)c->groups[i].gid, member) == -1)
 			return -1;
 	}
-	return text_add(t, "nogroup:x:%u:\n", NOBODY);
+	return etc_add(t, "nogroup:x:%u:\n", NOBODY);
 }
 
 /*

@@ -11,27 +11,6 @@
 #include "ipc/text.h"
 #include "plan_parts.h"
 
-void
-plan_claims(const struct draft *d, const struct grant *g, char *buf, size_t len)
-{
-	const struct origin *o;
-	const struct profile *p;
-	size_t i, n = 0;
-	int r;
-
-	buf[0] = '\0';
-	for (i = 0; i < g->norigins && n < len; i++) {
-		o = &g->origins[i];
-		p = &d->po->profiles[o->profile];
-		r = snprintf(buf + n, len - n, "%s%s of %s (%s:%u)",
-		    i == 0 ? "" : ", ", policy_verb(o->verb), p->name, p->file,
-		    (unsigned)o->line);
-		if (r < 0)
-			return;
-		n += (size_t)r;
-	}
-}
-
 /*
  * One claim stands in front: the first that insists, else the first. If
  * there are more, all are named behind.
@@ -66,7 +45,7 @@ plan_refuse(struct draft *d, size_t i, const char *fix, const char *fmt, ...)
 	if (g->norigins < 2)
 		return policy_refuse(
 		    d->po, p->name, p->file, o->line, fix, "%s", what);
-	plan_claims(d, g, all, sizeof(all));
+	policy_tell_grant(d->po, g, all, sizeof(all));
 	return policy_refuse(d->po, p->name, p->file, o->line, fix,
 	    "%s; claimed by: %s", what, all);
 }
@@ -302,15 +281,18 @@ plan_presence(struct draft *d)
 	return bad;
 }
 
-/* "/opt/a 600 MiB (tmpfs of x (/x.profile:3))" */
+/* "/opt/a 600 MiB (tmpfs of x, /x.profile:3)" */
 static void
-size_claim(const struct draft *d, const struct step *s, char *buf, size_t len)
+size_claim(
+    const struct draft *d, const struct step *s, struct text_list *l, int first)
 {
 	char who[TEXT_MAX_LEN / 8] = "carrel";
 
 	if (s->grant >= 0)
-		plan_claims(d, &d->po->grants[s->grant], who, sizeof(who));
-	snprintf(buf, len, "%s %llu MiB [%s]", s->guest,
+		policy_tell_grant(
+		    d->po, &d->po->grants[s->grant], who, sizeof(who));
+	text_list_add(l, "%s%s %llu MiB (%s)", first ? "" : ", ",
+	    SHOWN(s->guest),
 	    (unsigned long long)((s->size + (1 << 20) - 1) >> 20), who);
 }
 
@@ -319,10 +301,10 @@ plan_sizes(struct draft *d)
 {
 	const struct step *s, *big = NULL;
 	const struct origin *o;
-	char all[TEXT_MAX_LEN / 2] = "", one[TEXT_MAX_LEN / 4];
+	char all[TEXT_MAX_LEN / 2] = "";
+	struct text_list l = {.buf = all, .cap = sizeof(all)};
 	uint64_t sum = 0;
-	size_t i, n = 0, more = 0;
-	int r;
+	size_t i, n = 0;
 
 	for (i = 0; i < d->pl->nsteps; i++) {
 		s = &d->pl->steps[i];
@@ -332,26 +314,16 @@ plan_sizes(struct draft *d)
 		sum += s->size;
 		if (s->grant >= 0 && (big == NULL || s->size > big->size))
 			big = s;
-		size_claim(d, s, one, sizeof(one));
-		r = snprintf(
-		    all + n, sizeof(all) - n, "%s%s", n == 0 ? "" : ", ", one);
-		if (more == 0 && r > 0 && (size_t)r < sizeof(all) - n) {
-			n += (size_t)r;
-		} else {
-			all[n] = '\0';
-			more++;
-		}
+		size_claim(d, s, &l, n++ == 0);
 	}
 	if (sum <= TMPFS_SUM || big == NULL)
 		return 0;
+	text_list_end(&l);
 	o = &d->po->grants[big->grant].origins[0];
-	one[0] = '\0';
-	if (more > 0)
-		snprintf(one, sizeof(one), " and %zu more", more);
 	return policy_refuse(d->po, d->po->profiles[o->profile].name,
 	    d->po->profiles[o->profile].file, o->line,
 	    "give them a smaller size=",
-	    "the tmpfs of this run add up to %llu MiB, more than %llu: %s%s",
+	    "the tmpfs of this run add up to %llu MiB, more than %llu: %s",
 	    (unsigned long long)((sum + (1 << 20) - 1) >> 20),
-	    (unsigned long long)(TMPFS_SUM >> 20), all, one);
+	    (unsigned long long)(TMPFS_SUM >> 20), all);
 }

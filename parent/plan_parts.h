@@ -79,11 +79,8 @@ plan_writes(const struct grant *g)
 }
 
 /* plan_judge.c: each 0, or -1 with errno ENOMEM; refusals are added. */
-int plan_presence(struct draft *); /* fills fate and plan->absent */
-int plan_sizes(struct draft *);	   /* S39, of the finished steps */
-/* "read of NAME (FILE:LINE), ..." for every claim of a grant. */
-void plan_claims(
-    const struct draft *, const struct grant *, char *buf, size_t len);
+int plan_presence(struct draft *);	     /* fills fate and plan->absent */
+int plan_sizes(struct draft *);		     /* S39, of the finished steps */
 const char *plan_verb(const struct grant *); /* the key, as it joined */
 int plan_refuse(struct draft *, size_t grant, const char *fix, const char *fmt,
     ...) __attribute__((format(printf, 4, 5)));

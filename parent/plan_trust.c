@@ -108,7 +108,8 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 			    "grant less for writing",
 			    what);
 		}
-		plan_claims(d, &d->po->grants[by->grant], who, sizeof(who));
+		policy_tell_grant(
+		    d->po, &d->po->grants[by->grant], who, sizeof(who));
 		snprintf(fix, sizeof(fix),
 		    "remove the symlink, or grant %s by that name",
 		    SHOWN(r->real));

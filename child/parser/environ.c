@@ -10,7 +10,6 @@
 #include "place.h"
 #include "select.h"
 
-#define MORE_LEN 64 /* room for " and N more" */
 /* Room is left for the place in front and the fix behind. */
 #define WHAT_LEN (TEXT_MAX_LEN / 2)
 
@@ -223,29 +222,26 @@ join(const struct gathering *g)
 /* Which claims cannot stand beside each other (S49-S51) */
 
 /* "X (set of a, /p/a.profile:3; set of b, ...)" */
-static int
-name_claim(char *text, size_t cap, const struct policy *po,
-    const struct env_claim *c, size_t *more)
+static void
+name_claim(struct text_list *l, const struct policy *po,
+    const struct env_claim *c, const char *sep)
 {
-	const struct origin *o;
+	char before[TEXT_MAX_LEN / 8] = "";
+	struct text_list values = {.buf = before, .cap = sizeof(before) - 2};
 	size_t i;
-	int full = 0;
 
+	text_add(before, sizeof(before), "%s", sep);
 	if (c->nvalues == 0)
-		full = text_add(text, cap, "the host's value") == -1;
+		text_add(before, sizeof(before), "the host's value");
 	for (i = 0; i < c->nvalues; i++)
-		full = full || text_add(text, cap, "%s\"%s\"", i > 0 ? " " : "",
-				   SHOWN(c->values[i])) == -1;
-	for (i = 0; i < c->norigins; i++) {
-		o = &c->origins[i];
-		full =
-		    full || text_add(text, cap, "%s%s of %s, %s:%u",
-				i == 0 ? " (" : "; ", variable_verb(c->verb),
-				po->profiles[o->profile].name,
-				po->profiles[o->profile].file, o->line) == -1;
-		*more += (size_t)full;
-	}
-	return full || text_add(text, cap, ")") == -1 ? -1 : 0;
+		text_list_add(
+		    &values, "%s\"%s\"", i > 0 ? " " : "", SHOWN(c->values[i]));
+	text_list_end(&values);
+	text_add(before, sizeof(before), " (");
+	for (i = 0; i < c->norigins; i++)
+		policy_tell(l, po, c->origins[i].profile, c->origins[i].line,
+		    variable_verb(c->verb), i == 0 ? before : "; ",
+		    i + 1 == c->norigins ? ")" : "");
 }
 
 /* All claims on this name by these verbs, in one refusal. */
@@ -254,25 +250,22 @@ refuse_conflict(struct policy *po, const struct env_claim *c, size_t n,
     unsigned verbs, const char *what)
 {
 	char text[WHAT_LEN] = "";
-	const size_t cap = sizeof(text) - MORE_LEN;
+	struct text_list l = {.buf = text, .cap = sizeof(text)};
 	const struct origin *first = NULL;
 	const char *sep = "";
 	struct place at = {po, "", ""};
-	size_t i, more = 0;
+	size_t i;
 
-	text_add(text, cap, "\"%s\" %s: ", c->name, what);
+	text_add(text, sizeof(text), "\"%s\" %s: ", c->name, what);
 	for (i = 0; i < n; i++) {
 		if (!(verbs & ENV_BIT(c[i].verb)))
 			continue;
 		if (first == NULL || c[i].origins[0].profile < first->profile)
 			first = &c[i].origins[0];
-		if (more > 0 || text_add(text, cap, "%s", sep) == -1 ||
-		    name_claim(text, cap, po, &c[i], &more) == -1)
-			more += more == 0;
+		name_claim(&l, po, &c[i], sep);
 		sep = ", ";
 	}
-	if (more > 0)
-		text_add(text, sizeof(text), " and %zu more", more);
+	text_list_end(&l);
 	if (first != NULL) {
 		at.profile = po->profiles[first->profile].name;
 		at.file = po->profiles[first->profile].file;

@@ -3,6 +3,7 @@
 
 #include "format.h"
 #include "ipc/check.h"
+#include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
 #include "ipc/variables.h"
@@ -182,15 +183,6 @@ draft_free(struct draft *d)
 	free(d->grants);
 	free(d->variables);
 	memset(d, 0, sizeof(*d));
-}
-
-/* Room for one more: arrays grow when their length is a power of two. */
-static void *
-grow(void *p, size_t n, size_t size)
-{
-	if (n != 0 && (n & (n - 1)) != 0)
-		return p;
-	return realloc(p, (n == 0 ? 1 : n * 2) * size);
 }
 
 /* Where a name is in the sorted list, or would be: *at. 1 if it is there. */

@@ -4,6 +4,7 @@
 
 #include "graph.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "place.h"
 #include "select.h"
 

@@ -8,7 +8,6 @@
 #include "judge.h"
 #include "place.h"
 
-#define MORE_LEN 64 /* room for " and N more" */
 /* Room is left for the place in front and the fix behind. */
 #define WHAT_LEN (TEXT_MAX_LEN / 2)
 
@@ -19,54 +18,52 @@ struct spot {
 };
 
 /* What a grant is, without its guest path. */
-static int
+static void
 describe(char *text, size_t cap, const struct grant *g)
 {
 	int unit;
 
-	if (grant_opens(g))
-		return text_add(
-		    text, cap, "\"%s\" of the host", SHOWN(g->source));
-	if (g->kind == GRANT_SYMLINK)
-		return text_add(
-		    text, cap, "a link to \"%s\"", SHOWN(g->source));
+	if (grant_opens(g)) {
+		text_add(text, cap, "\"%s\" of the host", SHOWN(g->source));
+		return;
+	}
+	if (g->kind == GRANT_SYMLINK) {
+		text_add(text, cap, "a link to \"%s\"", SHOWN(g->source));
+		return;
+	}
 	for (unit = 3; unit > 0; unit--)
 		if (g->size % (1ULL << (10 * unit)) == 0)
 			break;
-	return text_add(text, cap, "a tmpfs of %llu%.1s",
+	text_add(text, cap, "a tmpfs of %llu%.1s",
 	    (unsigned long long)(g->size >> (10 * unit)), &"\0KMG"[unit]);
 }
 
 /*
- * "X (read of a, /p/a.profile:3; write of b, ...), Y (...)" of all at one path.
- * Ends in " and N more" when cap is used up: for that the buffer is longer.
+ * "X (read of a, /p/a.profile:3; write of b, ...), Y (...)" of all at one
+ * path, behind what is in text already.
  */
 static void
 name_claimants(
     char *text, size_t cap, const struct policy *po, const struct spot *s)
 {
-	const struct origin *o;
-	size_t i, k, more = 0;
-	int full = 0;
+	struct text_list l = {.buf = text, .cap = cap};
+	char before[TEXT_SHOWN_MAX + 64];
+	const struct grant *g;
+	size_t i, k;
 
 	for (i = 0; i < s->n; i++) {
-		full = full ||
-		       text_add(text, cap, "%s", i == 0 ? "" : ", ") == -1 ||
-		       describe(text, cap, &s->g[i]) == -1;
-		for (k = 0; k < s->g[i].norigins; k++) {
-			o = &s->g[i].origins[k];
-			full =
-			    full ||
-			    text_add(text, cap, "%s%s of %s, %s:%u",
-				k == 0 ? " (" : "; ", policy_verb(o->verb),
-				po->profiles[o->profile].name,
-				po->profiles[o->profile].file, o->line) == -1;
-			more += (size_t)full;
-		}
-		full = full || text_add(text, cap, ")") == -1;
+		g = &s->g[i];
+		before[0] = '\0';
+		text_add(before, sizeof(before), "%s", i == 0 ? "" : ", ");
+		describe(before, sizeof(before), g);
+		text_add(before, sizeof(before), " (");
+		for (k = 0; k < g->norigins; k++)
+			policy_tell(&l, po, g->origins[k].profile,
+			    g->origins[k].line, policy_verb(g->origins[k].verb),
+			    k == 0 ? before : "; ",
+			    k + 1 == g->norigins ? ")" : "");
 	}
-	if (more > 0)
-		text_add(text, cap + MORE_LEN, " and %zu more", more);
+	text_list_end(&l);
 }
 
 /* The first claimant of all. */
@@ -127,10 +124,10 @@ refuse_conflict(struct policy *po, const struct spot *s)
 {
 	char text[WHAT_LEN] = "";
 
-	text_add(text, sizeof(text) - MORE_LEN,
+	text_add(text, sizeof(text),
 	    "\"%s\" is claimed by profiles that disagree: ",
 	    SHOWN(s->g->guest));
-	name_claimants(text, sizeof(text) - MORE_LEN, po, s);
+	name_claimants(text, sizeof(text), po, s);
 	return refuse_spot(po, s, conflict_fix(po, s), text);
 }
 
@@ -147,7 +144,7 @@ refuse_nesting(
 	    SHOWN(s->g->guest), SHOWN(above->g->guest));
 	name_claimants(text, sizeof(text) / 2, po, s);
 	text_add(text, sizeof(text), "; inside ");
-	name_claimants(text, sizeof(text) - MORE_LEN, po, above);
+	name_claimants(text, sizeof(text), po, above);
 	if (s->g->kind == GRANT_COMMAND)
 		fix = "grant less there, for commands are staged inside "
 		      "at " OWNED_STAGING;
@@ -166,6 +163,45 @@ spot_at(const struct policy *po, size_t i)
 	       strcmp(po->grants[i + s.n].guest, s.g->guest) == 0)
 		s.n++;
 	return s;
+}
+
+/* S39: the profiles alone ask for more than a run may have. */
+static int
+judge_sum(struct policy *po)
+{
+	char text[WHAT_LEN] = "";
+	struct text_list l = {.buf = text, .cap = sizeof(text)};
+	char before[TEXT_SHOWN_MAX + 64];
+	const struct grant *g, *big = NULL;
+	uint64_t sum = 0;
+	size_t i, k;
+
+	for (i = 0; i < po->ngrants; i++) {
+		g = &po->grants[i];
+		if (g->kind != GRANT_TMPFS)
+			continue;
+		sum += g->size;
+		before[0] = '\0';
+		text_add(before, sizeof(before), "%s%s %llu MiB (",
+		    big == NULL ? "" : ", ", SHOWN(g->guest),
+		    (unsigned long long)((g->size + (1 << 20) - 1) >> 20));
+		for (k = 0; k < g->norigins; k++)
+			policy_tell(&l, po, g->origins[k].profile,
+			    g->origins[k].line, "tmpfs", k == 0 ? before : "; ",
+			    k + 1 == g->norigins ? ")" : "");
+		if (big == NULL || g->size > big->size)
+			big = g;
+	}
+	if (sum <= TMPFS_SUM)
+		return 0;
+	text_list_end(&l);
+	return place_refuse(
+	    &(struct place){po, po->profiles[big->origins[0].profile].name,
+		po->profiles[big->origins[0].profile].file},
+	    big->origins[0].line, "give them a smaller size=",
+	    "the tmpfs of the profiles add up to %llu MiB, more than %llu: %s",
+	    (unsigned long long)((sum + (1 << 20) - 1) >> 20),
+	    (unsigned long long)(TMPFS_SUM >> 20), text);
 }
 
 int
@@ -189,5 +225,6 @@ judge_grants(struct policy *po)
 			bad |= refuse_nesting(po, &open[depth - 1], &s);
 		open[depth++] = s;
 	}
-	return bad;
+	/* where something is wrong already the sum is of other things */
+	return po->nrefusals > 0 ? bad : judge_sum(po);
 }

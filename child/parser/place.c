@@ -1,6 +1,5 @@
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ipc/limits.h"
 #include "ipc/policy.h"
@@ -18,21 +17,5 @@ place_refuse(const struct place *at, uint32_t line, const char *fix,
 	va_end(ap);
 	/* out of memory: the run fails for want of a policy instead */
 	policy_refuse(at->po, at->profile, at->file, line, fix, "%s", what);
-	return -1;
-}
-
-int
-text_add(char *buf, unsigned long cap, const char *fmt, ...)
-{
-	size_t len = strlen(buf);
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(buf + len, cap - len, fmt, ap);
-	va_end(ap);
-	if (n >= 0 && (size_t)n < cap - len)
-		return 0;
-	buf[len] = '\0';
 	return -1;
 }

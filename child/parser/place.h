@@ -16,18 +16,11 @@ struct place {
 	const char *file;
 };
 
-/* The longest fix, with its NUL; see text_add(). */
-#define FIX_MAX_LEN 2048
-
 /*
  * Always -1, so that a function can end with it. The policy then has one
  * refusal more, unless memory is out or it has REFUSALS_MAX of them.
  */
 int place_refuse(const struct place *, uint32_t line, const char *fix,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-/* Appends to a string in a buffer of cap bytes. 0, or -1: it did not fit. */
-int text_add(char *buf, unsigned long cap, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

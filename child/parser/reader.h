@@ -22,9 +22,6 @@ struct place;
  * value. No line is indented.
  */
 
-#define SECTION_MAX_LEN 48  /* inih keeps 49 */
-#define KEY_MAX_LEN	128 /* with its number below the 200 of inih */
-
 struct reader_line {
 	uint32_t line;
 	const char *section;

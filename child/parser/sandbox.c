@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "filter_parser.h"
+#include "ipc/landlock_abi.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "layers.h"
 #include "place.h"
 #include "sandbox.h"
@@ -32,14 +34,6 @@ static const struct bound {
     {RLIMIT_AS, 256UL << 20, 16UL << 20, "address space", "-v"},
 };
 
-/*
- * Landlock (kernel: Documentation/userspace-api/landlock.rst). The build's
- * headers may be older than the kernel that runs, so the values stand here.
- */
-struct ruleset_attr {
-	uint64_t fs, net, scoped;
-};
-
 struct beneath_attr {
 	uint64_t access;
 	int32_t fd;
@@ -49,24 +43,6 @@ struct beneath_attr {
 #define FS_READ_DIR  (1ULL << 3)
 #define RULE_BENEATH 1
 #define GET_VERSION  1U
-
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule	    445
-#define SYS_landlock_restrict_self  446
-#endif
-
-/* All rights that each ABI version can take away. */
-static const struct ruleset_attr abis[] = {
-    {0, 0, 0}, {(1ULL << 13) - 1, 0, 0}, /* 1: Linux 5.13 */
-    {(1ULL << 14) - 1, 0, 0},		 /* 2: refer */
-    {(1ULL << 15) - 1, 0, 0},		 /* 3: truncate */
-    {(1ULL << 15) - 1, 3, 0},		 /* 4: bind and connect by TCP */
-    {(1ULL << 16) - 1, 3, 0},		 /* 5: ioctl of devices */
-    {(1ULL << 16) - 1, 3, 3},		 /* 6: abstract sockets and signals */
-};
-
-#define ABI_LAST ((long)(sizeof(abis) / sizeof(abis[0])) - 1)
 
 static int
 refuse(const struct place *at, const char *fix, const char *step)
@@ -133,7 +109,7 @@ enter_landlock(const struct layers *ls)
 	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
 	if (abi < 1)
 		return -1;
-	attr = abis[abi > ABI_LAST ? ABI_LAST : abi];
+	attr = landlock_abi_all(abi);
 	/* what an older kernel does not know is zero there, and then legal */
 	rules =
 	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);

@@ -7,8 +7,6 @@
 #include "place.h"
 #include "value.h"
 
-#define WORDS_MAX 3
-
 /* A value taken apart; the words lie in text. */
 struct words {
 	const struct place *at;

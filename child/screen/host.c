@@ -7,15 +7,13 @@
 #include <unistd.h>
 
 #include "ipc/caller.h"
+#include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "host.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))
-
-/* Entries that are read of one directory when it is searched for sockets. */
-#define ENTRIES_MAX 1024
 
 /*
  * Below the home: keys, tokens, cookies and agents of common programs. A
@@ -131,7 +129,7 @@ holds_socket(const char *path)
 
 	if ((d = opendir(path)) == NULL)
 		return 0;
-	for (i = 0; i < ENTRIES_MAX && !found; i++) {
+	for (i = 0; i < SOCKET_ENTRIES && !found; i++) {
 		if ((e = readdir(d)) == NULL)
 			break;
 		found = e->d_type == DT_SOCK;

@@ -626,8 +626,14 @@ def rest(p):
     p.fs("y", "tmpfs = /opt/b size=500M", "tmpfs = /opt/c size=8K")
     p.refused("S39 the sum names each and who asked for it", "--no-defaults",
               "-p", "@sys", "-p", "x", "-p", "y", has=(
-                  "/opt/a 600 MiB [tmpfs of x", "/opt/b 500 MiB [tmpfs of y",
-                  "/opt/c 1 MiB [tmpfs of y", "/tmp 256 MiB [carrel]",
+                  "/opt/a 600 MiB (tmpfs of x", "/opt/b 500 MiB (tmpfs of y",
+                  "/opt/c 1 MiB (tmpfs of y", "size=", "x.profile:4",
+                  "y.profile:5"))
+    p.fs("y", "tmpfs = /opt/b size=100M", "tmpfs = /opt/c size=8K")
+    p.refused("S39 and so it does with carrel's own", "--no-defaults",
+              "-p", "@sys", "-p", "x", "-p", "y", has=(
+                  "/opt/a 600 MiB (tmpfs of x", "/opt/b 100 MiB (tmpfs of y",
+                  "/opt/c 1 MiB (tmpfs of y", "/tmp 256 MiB (carrel)",
                   "size=", "x.profile:4", "y.profile:5"))
     p.fs("y", "tmpfs = /opt/b size=50M")
     p.runs("S39 control: 650M are fine", "--no-defaults", "-p", "@sys", "-p",

@@ -128,7 +128,7 @@ class Book:
            all(x.startswith("carrel: ") for x in err.splitlines()),
            "%s: refused" % name, r)
         # how much fits depends on how long TOP is
-        err = re.sub(r"v{100,}[v/]*", "v...", err)
+        err = re.sub(r"v{20,}[v/.]*", "v...", err)
         err = re.sub(r"({home}){10,}", "{home}...", err)
         err = re.sub(r"(; tmpfs of x, [^;()]*:\d+){9,}", "; ...", err)
         err = re.sub(r"\band \d{2,} more", "and N more", err)
@@ -402,6 +402,7 @@ with Place() as p:
     b.fs("a device", "try-write = %s/todev" % T)
     b.fs("a link to the whole host", "read = %s/toroot" % T)
     b.fs("too much memory", "tmpfs = /opt/a size=1G", "tmpfs = /opt/b")
+    b.fs("too much with carrel's own", "tmpfs = /opt/a size=1G")
     os.symlink("../other", T + "/data/link")
     b.fs("a link in a bind", "read = %s/data" % T, "read = %s/data/link" % T)
     b.fs("absent where it could be made", "write = %s/data" % T,
@@ -509,6 +510,7 @@ with Place() as p:
         b.add(name, *own, carrel=mine + "/bin/carrel")
     for call, n, name in (("prctl", 3, "no_new_privs of the parser"),
                           ("prlimit64", 1, "limits of the parser"),
+                          ("prlimit64", 2, "lower limits of the parser"),
                           ("landlock_restrict_self", 1,
                            "Landlock of the parser"),
                           ("seccomp", 1, "the parser's filter")):

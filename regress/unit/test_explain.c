@@ -358,6 +358,58 @@ START_TEST(test_environment)
 }
 END_TEST
 
+/*
+ * Values of blanks of all kinds and characters that deceive, in every field,
+ * on screens of every width: no two blanks of one stand side by side.
+ */
+START_TEST(test_blanks)
+{
+	static const char *const parts[] = {" ", "\xc2\xa0", "\xe3\x80\x80",
+	    "  ", "\t", "Q", "\xe2\x80\x83", "\xd8\x80", "\xe2\xa0\x80", "\xff",
+	    "\xc2", "\\", "\"", "QQQQ", "\xe2\x80\x8b"};
+	static const char *const blanks[] = {" ", "\xc2\xa0", "\xe3\x80\x80"};
+	char value[256], *text, *p;
+	struct scene sc;
+	unsigned seed = 1;
+	size_t i, k, n, f;
+
+	for (i = 0; i < 400; i++) {
+		hostile_refused(&sc);
+		char **fields[] = {&sc.policy.profiles[0].description,
+		    &sc.policy.profiles[0].abuse, &sc.policy.grants[0].guest,
+		    &sc.policy.grants[0].source, &sc.policy.refusals[0].what,
+		    &sc.policy.refusals[0].fix, &sc.request.words[0],
+		    &sc.caller.user, &sc.caller.home};
+		for (f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
+			strcpy(value, "q");
+			for (k = 0; k < 40; k++) {
+				seed = seed * 1103515245 + 12345;
+				strcat(value,
+				    parts[(seed >> 16) %
+					  (sizeof(parts) / sizeof(*parts))]);
+			}
+			strcat(value, "q");
+			set(fields[f], value);
+		}
+		text = draw(&sc, (unsigned)(i % 90), 0);
+		assert_clean(text);
+		/* within a line, between two letters of one value */
+		for (p = text; (p = strchr(p, 'Q')) != NULL; p++) {
+			for (n = 0, k = 1; k != 0; n += k != 0)
+				for (k = 0, f = 0; f < 3; f++)
+					if (strncmp(p + 1, blanks[f],
+						strlen(blanks[f])) == 0) {
+						p += k = strlen(blanks[f]);
+						break;
+					}
+			ck_assert_msg(n < 2 || p[1] != 'Q', "%.40s", p - n - 1);
+		}
+		free(text);
+		scene_free(&sc);
+	}
+}
+END_TEST
+
 /* First and last, with the reasons; nothing of a plan in between. */
 START_TEST(test_refused)
 {
@@ -407,6 +459,7 @@ main(void)
 	tcase_add_test(t, test_rows);
 	tcase_add_test(t, test_blocks);
 	tcase_add_test(t, test_width);
+	tcase_add_test(t, test_blanks);
 	tcase_add_test(t, test_forged);
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_environment);

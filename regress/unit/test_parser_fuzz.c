@@ -3,6 +3,8 @@
 #include "child/parser/resolve.h"
 #include "child/parser/select.h"
 #include "ipc/limits.h"
+#include "ipc/log.h"
+#include "ipc/text.h"
 #include "parse_help.h"
 
 /*
@@ -89,6 +91,23 @@ generate(char *data)
 	return len;
 }
 
+/* Whatever a file said: nothing in a message moves, hides or is endless. */
+static void
+check_messages(const struct policy *po)
+{
+	char text[3 * TEXT_MAX_LEN], safe[4 * TEXT_MAX_LEN];
+	size_t i;
+
+	for (i = 0; i < po->nrefusals; i++) {
+		refusal_text(&po->refusals[i], text, sizeof(text));
+		ck_assert_uint_lt(strlen(text), TEXT_MAX_LEN / 2);
+		text_escape(safe, sizeof(safe), text);
+		ck_assert(!text_unsafe(safe, strlen(safe)));
+		ck_assert_ptr_null(strstr(safe, "  "));
+		ck_assert_ptr_null(strstr(safe, "\xc2\xa0\xc2\xa0"));
+	}
+}
+
 static void
 resolve_one(const struct request *q, struct draft *d, struct policy *po)
 {
@@ -144,6 +163,7 @@ START_TEST(mutations)
 			policies += po.nrefusals == 0;
 			draft_free(&d);
 		}
+		check_messages(&po);
 		policy_free(&po);
 		free(data);
 	}

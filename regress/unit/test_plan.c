@@ -405,7 +405,7 @@ START_TEST(missing_names_all_claims)
 	    grant_add_origin(world_add(&po, VERB_READ, "/opt/x", NULL), &o), 0);
 	survey();
 	gone("/opt/x", ENOENT);
-	r = refused("try-read of @sys (/p/sys.profile:7)");
+	r = refused("try-read of @sys, /p/sys.profile:7");
 	/* the one that insists stands in front */
 	ck_assert_str_eq(r->profile, "mine");
 }
@@ -502,7 +502,7 @@ START_TEST(link_below_a_write_grant)
 	leads("/other", "/w/data", "/home/u/.ssh");
 	refused("the symlink /w/data leads it to /home/u/.ssh");
 	ck_assert_ptr_nonnull(
-	    strstr(po.refusals[0].what, "write of mine (/c/mine.profile:1)"));
+	    strstr(po.refusals[0].what, "write of mine, /c/mine.profile:1"));
 	ck_assert_uint_eq(po.refusals[0].line, 2);
 }
 END_TEST
@@ -642,8 +642,9 @@ START_TEST(tmpfs_sum)
 	make();
 	plan_free(&pl);
 	po.grants[grant_of("/t2")].size += 4096;
-	refused("/t1 512 MiB [tmpfs of mine (/c/mine.profile:1)]");
-	ck_assert_ptr_nonnull(strstr(po.refusals[0].what, "[tmpfs of mine"));
+	refused("/t1 512 MiB (tmpfs of mine, /c/mine.profile:1)");
+	ck_assert_ptr_nonnull(
+	    strstr(po.refusals[0].what, "(tmpfs of mine, /c/mine.profile:2)"));
 	ck_assert_str_eq(po.refusals[0].profile, "mine");
 	ck_assert_ptr_nonnull(strstr(po.refusals[0].what, "/dev/shm 64 MiB"));
 }

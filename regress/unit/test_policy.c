@@ -386,6 +386,24 @@ START_TEST(order_is_canonical)
 }
 END_TEST
 
+/* The sum of what the profiles ask for, each of them possible. */
+START_TEST(sum_of_tmpfs)
+{
+	struct policy po;
+	struct grant *g;
+
+	good(&po);
+	g = policy_add_grant(
+	    &po, GRANT_TMPFS, 0, "/y", "", TMPFS_SUM - TMPFS_SIZE);
+	claim(g, 1, VERB_TMPFS, 20);
+	policy_sort(&po);
+	ck_assert_int_eq(judge(&po), 0);
+	at(&po, "/y")->size += TMPFS_SIZE_MIN;
+	ck_assert_int_eq(judge(&po), -1);
+	policy_free(&po);
+}
+END_TEST
+
 START_TEST(refused_policies_can_be_shown)
 {
 	struct policy po;
@@ -449,6 +467,7 @@ main(void)
 	tcase_add_test(t, a_socket_in_a_bind);
 	tcase_add_test(t, devices_that_are_memory);
 	tcase_add_test(t, order_is_canonical);
+	tcase_add_test(t, sum_of_tmpfs);
 	tcase_add_test(t, refused_policies_can_be_shown);
 	tcase_add_test(t, more_refusals_than_are_kept);
 	tcase_add_test(t, finding);

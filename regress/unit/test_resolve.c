@@ -376,6 +376,26 @@ START_TEST(joins)
 }
 END_TEST
 
+/* S39: all who want memory are named, with file and line. */
+START_TEST(sum_of_tmpfs)
+{
+	struct layout l;
+	char want[512];
+
+	layout_init(&l);
+	put_file(l.user, "a", "[fs]\ntmpfs = /a size=512M\n");
+	put_file(l.user, "b", "[fs]\n\ntmpfs = /b size=1G\n");
+	only(&l, "a", "b", NULL);
+	snprintf(want, sizeof(want),
+	    "1536 MiB, more than 1024: /a 512 MiB (tmpfs of a, %s/a.profile:2)"
+	    ", /b 1024 MiB (tmpfs of b, %s/b.profile:3)",
+	    l.user, l.user);
+	refused(&l, 3, want, "size=");
+	shuffle(&l);
+	layout_free(&l);
+}
+END_TEST
+
 static void
 conflict(const char *a, const char *b, const char *c, int n)
 {
@@ -861,8 +881,8 @@ int
 main(void)
 {
 	const TTest *const tests[] = {defaults, names, many_unknown_names,
-	    includes, cycles, depth, joins, conflicts, commands, nesting,
-	    deep_nesting, bad_claims, both_sides, home_as_target,
+	    includes, cycles, depth, joins, sum_of_tmpfs, conflicts, commands,
+	    nesting, deep_nesting, bad_claims, both_sides, home_as_target,
 	    own_home_beside_home, many_refusals, many_claimants, many_grants,
 	    shipped};
 

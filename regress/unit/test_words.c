@@ -206,6 +206,30 @@ START_TEST(long_values)
 }
 END_TEST
 
+/* No item is cut, and what is left out is counted. */
+START_TEST(lists)
+{
+	char buf[64] = "of: ";
+	struct text_list l = {.buf = buf, .cap = sizeof(buf)};
+	int i;
+
+	for (i = 0; i < 3; i++)
+		text_list_add(&l, "%sitem%d", i == 0 ? "" : ", ", i);
+	text_list_end(&l);
+	ck_assert_str_eq(buf, "of: item0, item1, item2");
+	for (i = 3; i < 1000; i++)
+		text_list_add(&l, ", item%d", i);
+	text_list_add(&l, "x"); /* it would fit, but comes behind */
+	text_list_end(&l);
+	ck_assert_str_eq(buf, "of: item0, item1, item2, item3 and 997 more");
+	strcpy(buf, "12345678901");
+	ck_assert_int_eq(text_add(buf, 12, "%s", ""), 0);
+	ck_assert_int_eq(text_add(buf, 12, "%s", "x"), -1);
+	ck_assert_int_eq(text_add(buf, 5, "%s", "x"), -1);
+	ck_assert_str_eq(buf, "12345678901");
+}
+END_TEST
+
 START_TEST(clean_paths)
 {
 	static const char *const good[] = {
@@ -339,6 +363,7 @@ main(void)
 	tcase_add_test(t, escape_cuts);
 	tcase_add_test(t, escape_blanks);
 	tcase_add_test(t, long_values);
+	tcase_add_test(t, lists);
 	tcase_add_test(t, clean_paths);
 	tcase_add_test(t, covering);
 	tcase_add_test(t, reserved);
