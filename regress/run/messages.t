@@ -26,6 +26,8 @@ EXEMPT = [
     ("layers", r"have root run .*|must belong to root .*|profile .* is "
      "defined twice.*|rename one of them|belongs to another user",
      "only root can make it: run/profiles.t S11, S12"),
+    ("sandbox", r"core size|processor time|open files",
+     "like the limit of the address space"),
     ("sandbox", r"add landlock to lsm=.*|use Linux 5.13 or .*|weaken this "
      ".*", "another kernel: unit/test_sandbox.c"),
     ("account", r"the home of .* has no place inside.*|the working "
@@ -297,6 +299,28 @@ with Place() as p:
     b.add("no name", "run", "-p", "a/b", "--", "echo", MARK)
     b.file("too many profiles", "".join("include = n%d\n" % i
                                         for i in range(512)) )
+    b.file("too many includes", "".join("include = n%d\n" % i
+                                        for i in range(513)))
+    for k, n in enumerate("xyz"):
+        p.profile(n, HEAD + "".join("include = n%d\n" % i for i in
+                                    range(k * 200, k * 200 + 200)))
+    b.add("too many of them together", "run", "--no-defaults", "-p", "x", "-p",
+          "y", "-p", "z", "--", "echo", MARK)
+    names = []
+    for i in range(17):
+        names += ["-p", "n%d" % i]
+        p.profile("n%d" % i, HEAD + "#" * 250000 + "\n")
+    b.add("too much of them", "run", "--no-defaults", *names, "--", "echo",
+          MARK)
+    for i in range(7):
+        p.fs("n%d" % i, *["tmpfs = /a%d" % i] * 10000)
+    b.add("too many lines of them", "run", "--no-defaults", *names[:14], "--",
+          "echo", MARK)
+    p.unprofile()
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_AS, (12 << 20, 12 << 20))
+    b.add("too low a limit", "run", "--", "echo", MARK, preexec_fn=few)
     for n, i in (("a", "b"), ("b", "a")):
         p.profile(n, HEAD + "include = %s\n" % i)
     b.add("a cycle", "run", "-p", "a", "--", "echo", MARK)
@@ -503,6 +527,7 @@ with Place() as p:
         b.add(name, *own, carrel=mine + "/bin/carrel")
     for call, n, name in (("prctl", 3, "no_new_privs of the parser"),
                           ("prlimit64", 1, "limits of the parser"),
+                          ("prlimit64", 2, "a limit of the parser"),
                           ("landlock_restrict_self", 1,
                            "Landlock of the parser"),
                           ("seccomp", 1, "the parser's filter")):
