@@ -4,6 +4,7 @@
 #include <sys/sysmacros.h>
 
 #include "check.h"
+#include "environ.h"
 #include "limits.h"
 #include "owned.h"
 #include "path.h"
@@ -335,12 +336,19 @@ policy_check(const struct policy *po, char *why, size_t len)
 	for (i = 0; i < po->nprofiles; i++)
 		if (check_profile(po, i, why, len) == -1)
 			return -1;
-	if (check_shown(po, why, len) == -1)
+	if (po->prompt != NULL &&
+	    (strlen(po->prompt) > PROMPT_MAX_LEN ||
+		text_unsafe(po->prompt, strlen(po->prompt)))) {
+		snprintf(why, len, "the prompt \"%s\" is none", po->prompt);
+		return -1;
+	}
+	if (check_shown(po, why, len) == -1 ||
+	    environ_check_shown(po, why, len) == -1)
 		return -1;
 	if (po->nrefusals > 0)
 		return 0;
 	for (i = 0; i < po->ngrants; i++)
 		if (check_grant(po, i, why, len) == -1)
 			return -1;
-	return 0;
+	return environ_check(po, why, len);
 }

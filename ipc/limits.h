@@ -35,6 +35,15 @@
 #define DATAGRAM_MAX	 131072		 /* several; less than a socket holds */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */
 
+/* of the environment */
+#define VARIABLE_NAME_MAX 128	 /* the name of a variable */
+#define CLAIMS_MAX	  4096	 /* claims on variables in one policy */
+#define SEQUENCE_MAX	  64	 /* elements that one profile prepends */
+#define SEQUENCE_BYTES	  16384	 /* all of them, each with its NUL */
+#define HOST_VALUE_MAX	  30720	 /* a value of the caller's environment */
+#define STRING_MAX_LEN	  131071 /* NAME=value (MAX_ARG_STRLEN, execve(2)) */
+#define PROMPT_MAX_LEN	  256	 /* the preference for PS1 */
+
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,51 @@ path_cmp(const char *a, const char *b)
 	x = *a == '\0' ? 0 : *a == '/' ? 1 : (unsigned char)*a + 2;
 	y = *b == '\0' ? 0 : *b == '/' ? 1 : (unsigned char)*b + 2;
 	return x - y;
+}
+
+/* Takes empty, "." and ".." components out; the path is absolute. */
+static void
+collapse(char *path)
+{
+	char *in = path, *out = path;
+	size_t n;
+
+	while (*in != '\0') {
+		in += strspn(in, "/");
+		n = strcspn(in, "/");
+		if (n == 2 && in[0] == '.' && in[1] == '.') {
+			while (out > path && *--out != '/')
+				;
+		} else if (n > 0 && !(n == 1 && in[0] == '.')) {
+			*out++ = '/';
+			memmove(out, in, n);
+			out += n;
+		}
+		in += n;
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = '\0';
+}
+
+int
+path_follow(const char *link, const char *text, const char *path, char *out)
+{
+	char to[3 * PATH_MAX_LEN + 4];
+	const char *slash = strrchr(link, '/'), *below = path_below(link, path);
+	int n;
+
+	if (slash == NULL || below == NULL)
+		return -1;
+	n = snprintf(to, sizeof(to), "%.*s/%s/%s",
+	    text[0] == '/' ? 0 : (int)(slash - link), link, text, below);
+	if (n < 0 || (size_t)n >= sizeof(to))
+		return -1;
+	collapse(to);
+	if (!path_clean(to))
+		return -1;
+	strcpy(out, to);
+	return 0;
 }
 
 char *

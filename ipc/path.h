@@ -27,6 +27,14 @@ int path_cmp(const char *, const char *);
  */
 char *path_guest_home(const char *home, const char *user);
 
+/*
+ * A path at or below a symlink, with the link replaced by the text that it
+ * holds, and "." and ".." taken out by name. Writes at most PATH_MAX_LEN + 1
+ * bytes: 0, or -1 if that is no clean path. path and out may be the same.
+ */
+int path_follow(
+    const char *link, const char *text, const char *path, char *out);
+
 /* 1 if nothing may be mounted there: "/", /proc, /dev, /sys, /run/carrel. */
 int path_reserved(const char *guest);
 

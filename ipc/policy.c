@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environ.h"
 #include "limits.h"
 #include "path.h"
 #include "policy.h"
@@ -180,6 +181,8 @@ policy_free(struct policy *po)
 	}
 	free(po->profiles);
 	free(po->grants);
+	environ_release(po);
+	free(po->prompt);
 	free(po->refusals);
 	memset(po, 0, sizeof(*po));
 }
@@ -243,6 +246,7 @@ policy_sort(struct policy *po)
 		sort(po->grants[i].origins, po->grants[i].norigins,
 		    sizeof(struct origin), origin_cmp);
 	sort(po->grants, po->ngrants, sizeof(*po->grants), grant_cmp);
+	environ_sort(po);
 	sort(po->refusals, po->nrefusals, sizeof(*po->refusals), refusal_cmp);
 }
 

@@ -13,8 +13,8 @@ struct wbuf;
 /*
  * What a run may see: the one thing that crosses from the parser to the
  * parent. It is canonical: profiles sorted by name, grants by path_cmp() of
- * their guest path, origins by profile, verb and line, so that the same
- * selection in any order gives the same bytes.
+ * their guest path, claims on variables by environ_cmp(), origins by profile,
+ * verb and line, so that the same selection in any order gives the same bytes.
  */
 
 #define POLICY_VERSION 1
@@ -107,11 +107,16 @@ struct refusal {
 	char *fix; /* an imperative without a full stop; "" if there is none */
 };
 
+struct env_claim; /* environ.h */
+
 struct policy {
 	struct profile *profiles;
 	size_t nprofiles;
 	struct grant *grants;
 	size_t ngrants;
+	struct env_claim *env;
+	size_t nenv;
+	char *prompt;		  /* the preference for PS1; NULL or "": none */
 	struct refusal *refusals; /* if any, the policy can only be shown */
 	size_t nrefusals;
 	size_t unkept; /* further reasons, of which only the number is known */
@@ -144,9 +149,10 @@ int policy_get(unsigned type, struct rcur *, struct policy *);
 /*
  * Judges a policy: every field, the canonical order, and that the grants can
  * stand beside each other (one claim a guest path, nothing masked, nothing
- * reserved, the sum of the tmpfs). Pure. Returns 0, or -1 and in why one
- * sentence in raw text. The parser calls it before it sends, the parent
- * after it received; a policy with refusals is judged for its fields only.
+ * reserved, the sum of the tmpfs; each variable by the tables). Pure. Returns
+ * 0, or -1 and in why one sentence in raw text. The parser calls it before it
+ * sends, the parent after it received; a policy with refusals is judged for its
+ * fields only.
  */
 int policy_check(const struct policy *, char *why, size_t len);
 

@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "channel.h"
+#include "environ.h"
 #include "limits.h"
 #include "policy.h"
 
@@ -138,12 +139,20 @@ get_refusal(struct rcur *c, struct policy *po)
 
 /* RECORD_POLICY opens the stream, RECORD_POLICY_END says what it held. */
 
+static void
+put_head(struct wbuf *w, const struct policy *po)
+{
+	wbuf_u16(w, POLICY_VERSION);
+	wbuf_str(w, po->prompt);
+}
+
 static int
-get_head(struct rcur *c)
+get_head(struct rcur *c, struct policy *po)
 {
 	if (rcur_u16(c) != POLICY_VERSION)
 		return -1;
-	return rcur_end(c);
+	po->prompt = strdup(rcur_str(c, PROMPT_MAX_LEN));
+	return po->prompt == NULL ? -1 : rcur_end(c);
 }
 
 /*
@@ -172,6 +181,7 @@ put_end(struct wbuf *w, const struct policy *po)
 	wbuf_u8(w, po->nrefusals > 0);
 	wbuf_u32(w, (uint32_t)po->nprofiles);
 	wbuf_u32(w, (uint32_t)count_sent(po));
+	wbuf_u32(w, (uint32_t)po->nenv);
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 	wbuf_u32(w, (uint32_t)po->unkept);
 }
@@ -180,7 +190,8 @@ static int
 get_end(struct rcur *c, struct policy *po)
 {
 	if (rcur_u8(c) != (po->nrefusals > 0) || rcur_u32(c) != po->nprofiles ||
-	    rcur_u32(c) != po->ngrants || rcur_u32(c) != po->nrefusals)
+	    rcur_u32(c) != po->ngrants || rcur_u32(c) != po->nenv ||
+	    rcur_u32(c) != po->nrefusals)
 		return -1;
 	po->unkept = rcur_u32(c);
 	if (po->unkept > 0 && po->nrefusals < REFUSALS_MAX)
@@ -193,7 +204,7 @@ policy_send(struct sender *s, const struct policy *po)
 {
 	size_t i;
 
-	wbuf_u16(sender_begin(s, RECORD_POLICY), POLICY_VERSION);
+	put_head(sender_begin(s, RECORD_POLICY), po);
 	if (sender_end(s) == -1)
 		return -1;
 	for (i = 0; i < po->nprofiles; i++) {
@@ -205,6 +216,11 @@ policy_send(struct sender *s, const struct policy *po)
 		if (is_own(&po->grants[i]))
 			continue;
 		put_grant(sender_begin(s, RECORD_GRANT), &po->grants[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
+	for (i = 0; i < po->nenv; i++) {
+		environ_put(sender_begin(s, RECORD_ENVIRON), &po->env[i]);
 		if (sender_end(s) == -1)
 			return -1;
 	}
@@ -224,11 +240,13 @@ policy_get(unsigned type, struct rcur *c, struct policy *po)
 {
 	switch (type) {
 	case RECORD_POLICY:
-		return get_head(c);
+		return get_head(c, po);
 	case RECORD_PROFILE:
 		return get_profile(c, po);
 	case RECORD_GRANT:
 		return get_grant(c, po);
+	case RECORD_ENVIRON:
+		return environ_get(c, po);
 	case RECORD_REFUSAL:
 		return get_refusal(c, po);
 	case RECORD_POLICY_END:

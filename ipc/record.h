@@ -29,6 +29,9 @@ enum record_type {
 	RECORD_SCREEN,
 	RECORD_SURVEY,
 	RECORD_SCREEN_END,
+	/* claims on variables, in the policy, and what the host has of them */
+	RECORD_ENVIRON,
+	RECORD_VARIABLE,
 	RECORD_TYPES
 };
 

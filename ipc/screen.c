@@ -4,6 +4,7 @@
 
 #include "caller.h"
 #include "channel.h"
+#include "hostenv.h"
 #include "limits.h"
 #include "policy.h"
 #include "screen.h"
@@ -95,8 +96,8 @@ screen_get(struct rcur *c, struct screen_request *out)
 
 int
 screen_send(struct sender *s, const struct screen_request *q,
-    const struct caller *caller, const struct policy *po,
-    const struct survey *su)
+    const struct caller *caller, const struct hostenv *host,
+    const struct policy *po, const struct survey *su)
 {
 	size_t i;
 
@@ -110,6 +111,11 @@ screen_send(struct sender *s, const struct screen_request *q,
 	caller_put(sender_begin(s, RECORD_CALLER), caller);
 	if (sender_end(s) == -1)
 		return -1;
+	for (i = 0; i < host->n; i++) {
+		hostenv_put(sender_begin(s, RECORD_VARIABLE), &host->vars[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
 	if (policy_send(s, po) == -1)
 		return -1;
 	for (i = 0; i < su->n; i++) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct caller;
+struct hostenv;
 struct policy;
 struct rcur;
 struct sender;
@@ -47,6 +48,7 @@ int screen_get(struct rcur *, struct screen_request *);
  * than SCREEN_WORD_LEN in one, are cut.
  */
 int screen_send(struct sender *, const struct screen_request *,
-    const struct caller *, const struct policy *, const struct survey *);
+    const struct caller *, const struct hostenv *, const struct policy *,
+    const struct survey *);
 
 #endif

@@ -59,10 +59,14 @@ control_receive(int fd, struct control *m)
 	struct rcur c;
 	ssize_t n;
 
+	/*
+	 * ECONNRESET says, once, that the peer closed without reading all that
+	 * it was sent; what it had sent itself is still to come, unix(7).
+	 */
 	do
 		n = recv(fd, data, sizeof(data), MSG_TRUNC | MSG_DONTWAIT);
-	while (n == -1 && errno == EINTR);
-	if (n == 0 || (n == -1 && errno == ECONNRESET))
+	while (n == -1 && (errno == EINTR || errno == ECONNRESET));
+	if (n == 0)
 		return 0;
 	if (n == -1)
 		return -1;

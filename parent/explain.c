@@ -14,6 +14,7 @@
 #include "failure.h"
 #include "helper.h"
 #include "ipc/channel.h"
+#include "ipc/hostenv.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
 #include "ipc/screen.h"
@@ -111,7 +112,8 @@ describe(
 
 static int
 draw(const struct install *in, const struct screen_request *q,
-    const struct caller *c, const struct policy *po, const struct survey *sv)
+    const struct caller *c, const struct hostenv *host, const struct policy *po,
+    const struct survey *sv)
 {
 	char *argv[] = {(char[]){SCREEN}, (char[]){"explain"}, NULL};
 	struct sender s;
@@ -123,7 +125,7 @@ draw(const struct install *in, const struct screen_request *q,
 	pid = helper_start(in, SCREEN, argv, pair[1]);
 	close(pair[1]);
 	if (sender_init(&s, pair[0], -1) == -1 ||
-	    screen_send(&s, q, c, po, sv) == -1)
+	    screen_send(&s, q, c, host, po, sv) == -1)
 		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
 	sender_free(&s);
 	close(pair[0]);
@@ -142,6 +144,7 @@ explain_run(const struct install *in, const struct options *o,
 	struct screen_request q;
 	struct policy po;
 	struct survey sv;
+	struct hostenv host;
 	struct failure f;
 	int code;
 
@@ -152,8 +155,11 @@ explain_run(const struct install *in, const struct options *o,
 	if (po.nrefusals == 0 && (look_survey(&po, &sv, &f) == -1 ||
 				     protect_missing(&po, &sv, c, 0, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
+	if (hostenv_pick(&host, &po, st->env) == -1)
+		fatal("the caller's environment: %s", strerror(errno));
 	describe(o, st, &q);
-	code = draw(in, &q, c, &po, &sv);
+	code = draw(in, &q, c, &host, &po, &sv);
+	hostenv_free(&host);
 	survey_free(&sv);
 	policy_free(&po);
 	return code;

@@ -83,7 +83,12 @@ start_payload(struct init *in, const struct plan *plan)
 		close(p[0]);
 		payload_exec(in->s, plan, p[1]);
 	}
-	close(p[1]);
+	/* or the end of the child's end would never be seen */
+	if (close(p[1]) == -1) {
+		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
+		    "start the payload");
+		_exit(1);
+	}
 	do
 		n = read(p[0], &byte, 1);
 	while (n == -1 && errno == EINTR);
@@ -141,6 +146,8 @@ reap(struct init *in)
 	}
 	if (in->ended && pid == -1 && errno == ECHILD)
 		end(in);
+	if (!in->ended && pid == -1)
+		_exit(1); /* its end would never be known */
 	return i == REAP_MAX;
 }
 
@@ -174,6 +181,7 @@ read_control(struct init *in)
 		case CONTROL_STOP:
 			in->stopped = 1;
 			processes_stop(&in->halted);
+			(void)reap(in); /* it may have ended meanwhile */
 			control_send(
 			    in->s->control, CONTROL_STOPPED_ALL, 0, 0, NULL);
 			break;

@@ -386,6 +386,12 @@ children(struct monitor *m)
 		if (m->code == -1)
 			m->code = EXIT_CARREL;
 	}
+	/* nobody is left to wait for, or never could be: no second try */
+	if (pid == -1 && !m->gone) {
+		log_warn("waitpid: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+		m->gone = 1;
+	}
 }
 
 static void
@@ -451,8 +457,10 @@ loop(struct monitor *m)
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
 		if (poll(p, 2, channel_left(earlier(m->kill_at, m->stop_by))) ==
 			-1 &&
-		    errno != EINTR)
+		    errno != EINTR) {
+			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
+		}
 		if (!m->hung_up)
 			read_control(m);
 		read_signals(m);
@@ -482,7 +490,7 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
-	terminal_take(w->terminal);
+	terminal_leave(w->terminal);
 	status_end(m.run, m.by_payload, m.code, m.signal);
 	return m.code;
 }

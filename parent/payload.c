@@ -24,17 +24,18 @@ static void __attribute__((noreturn)) fail(const struct setup *s, int failed,
 	_exit(1);
 }
 
-/* "NAME=value" for each row; the caller ends the process soon. */
+/* "NAME=value" for each row that is set; the caller ends the process soon. */
 static char **
 environment(const struct plan *plan)
 {
 	char **env = calloc(plan->nenv + 1, sizeof(*env));
-	size_t i;
+	size_t i, n = 0;
 
 	if (env == NULL)
 		return NULL;
 	for (i = 0; i < plan->nenv; i++)
-		if (asprintf(&env[i], "%s=%s", plan->env[i].name,
+		if (plan->env[i].value != NULL &&
+		    asprintf(&env[n++], "%s=%s", plan->env[i].name,
 			plan->env[i].value) == -1)
 			return NULL;
 	return env;

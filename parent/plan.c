@@ -289,13 +289,34 @@ plan_granted(const struct plan *pl, const char *path)
 	return s != NULL && s->kind != STEP_DIR && s->guest[1] != '\0';
 }
 
+const struct step *
+plan_mount(const struct plan *pl, const char *path)
+{
+	const struct step *s = plan_at(pl, path);
+	char at[PATH_MAX_LEN + 1], *slash;
+
+	while (s != NULL && s->kind == STEP_DIR) {
+		strcpy(at, s->guest);
+		slash = strrchr(at, '/');
+		slash[slash == at] = '\0';
+		s = plan_at(pl, at);
+	}
+	return s;
+}
+
 int
 plan_writable(const struct plan *pl, const char *path)
 {
-	const struct step *s = plan_at(pl, path);
+	const struct step *s = plan_mount(pl, path);
+	char at[PATH_MAX_LEN + 1];
+	int n;
 
-	if (s != NULL && s->kind == STEP_SYMLINK)
-		s = plan_at(pl, s->text);
+	for (n = 0; s != NULL && s->kind == STEP_SYMLINK; n++) {
+		if (n == LINKS_MAX || path_follow(s->guest, s->text,
+					  n == 0 ? path : at, at) == -1)
+			return 0;
+		s = plan_mount(pl, at);
+	}
 	return s != NULL && !(s->flags & STEP_RDONLY) &&
 	       (s->kind == STEP_BIND || s->kind == STEP_TMPFS ||
 		   s->kind == STEP_PIN);
@@ -317,9 +338,9 @@ plan_draw(struct draft *d)
 
 int
 plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
-    struct plan *pl)
+    const struct hostenv *he, struct plan *pl)
 {
-	struct draft d = {.po = po, .sv = sv, .ca = ca, .pl = pl};
+	struct draft d = {.po = po, .sv = sv, .ca = ca, .he = he, .pl = pl};
 	int r = -1;
 
 	memset(pl, 0, sizeof(*pl));
@@ -393,17 +414,38 @@ strings_free(char **list, size_t n)
 	free(list);
 }
 
+static void
+entries_free(struct env_entry *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(list[i].value);
+		free(list[i].who);
+		free(list[i].mark);
+	}
+	free(list);
+}
+
+static void
+row_free(struct env_row *r)
+{
+	free(r->name);
+	free(r->value);
+	free(r->who);
+	free(r->mark);
+	entries_free(r->entries, r->nentries);
+	entries_free(r->drops, r->ndrops);
+}
+
 void
 plan_free(struct plan *pl)
 {
 	size_t i;
 
 	steps_free(pl->steps, pl->nsteps);
-	for (i = 0; i < pl->nenv; i++) {
-		free(pl->env[i].name);
-		free(pl->env[i].value);
-		free(pl->env[i].mark);
-	}
+	for (i = 0; i < pl->nenv; i++)
+		row_free(&pl->env[i]);
 	free(pl->env);
 	strings_free(pl->path, pl->npath);
 	strings_free(pl->cwd, pl->ncwd);

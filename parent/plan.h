@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 struct caller;
+struct hostenv;
 struct policy;
 struct survey;
 
 /*
  * The plan: what the set-up will do, in its order, and what the screen will
- * draw. Pure: from a checked policy, a survey of its sources and the caller.
+ * draw. Pure: from a checked policy, a survey of its sources, the caller and
+ * what his environment has of the names that the policy wants.
  * No system call, no global; the same input gives the same plan.
  */
 
@@ -45,11 +47,21 @@ struct step {
 	uint64_t size; /* TMPFS: bytes */
 };
 
-/* A line of the payload's environment and why it is there. */
+/* An element of a list, and why it is there; raw text as in struct env_row. */
+struct env_entry {
+	char *value, *who, *mark;
+};
+
+/* A variable of the payload's environment and why it is so. Raw text. */
 struct env_row {
-	char *name, *value;
-	const char *verb; /* "(carrel)" */
-	char *mark;	  /* "" or e.g. "<- not granted" */
+	char *name;
+	char *value; /* NULL: unset, and the row says why */
+	char *who;   /* "(carrel)", or "set a:9, inherit b:3" */
+	char *mark;  /* "" or e.g. "<- unchecked" */
+	int secret;  /* 1: a credential of the host, for no screen */
+	/* of a list: its elements in order, and what sanitise left out */
+	struct env_entry *entries, *drops;
+	size_t nentries, ndrops;
 };
 
 struct plan {
@@ -67,12 +79,13 @@ struct plan {
 
 /*
  * 0 and a plan to be freed with plan_free(), or -1 with errno ENOMEM, or -1
- * with errno EPERM when the survey shows that the policy cannot be had: then
+ * with errno EPERM when the survey or the environment shows that the policy
+ * cannot be had: then
  * the reasons were added to the policy as refusals, in canonical order, and
  * the plan is complete as far as it can be shown (free it too).
  */
 int plan_make(struct policy *, const struct survey *, const struct caller *,
-    struct plan *);
+    const struct hostenv *, struct plan *);
 void plan_free(struct plan *);
 
 /*

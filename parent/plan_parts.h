@@ -10,6 +10,8 @@
 #include "plan.h"
 
 struct caller;
+struct env_claim;
+struct hostenv;
 struct survey;
 struct survey_row;
 
@@ -30,6 +32,7 @@ struct draft {
 	struct policy *po;
 	const struct survey *sv;
 	const struct caller *ca;
+	const struct hostenv *he;
 	struct plan *pl;
 	uint8_t *fate;	  /* per grant: enum fate */
 	uint8_t *refused; /* per grant: 1 if a refusal names it */
@@ -53,7 +56,12 @@ int plan_own(struct draft *, const struct step *shape, const char *guest,
 const struct step *plan_at(const struct plan *, const char *path);
 /* Whether the path is granted, and not just a directory on the way. */
 int plan_granted(const struct plan *, const char *path);
-/* Whether the payload may write there; through one level of symlinks. */
+/*
+ * The deepest mount, file or link that covers a path: what a directory of
+ * carrel's lies in. NULL as above.
+ */
+const struct step *plan_mount(const struct plan *, const char *path);
+/* Whether the payload may write there, through any symlinks of the plan. */
 int plan_writable(const struct plan *, const char *path);
 
 static inline int
@@ -100,6 +108,25 @@ int plan_etc(struct draft *);
 
 /* plan_env.c, of the finished steps. 0 or -1. */
 int plan_environ(struct draft *);
+/* A new row, unset, with copies of these; NULL without memory. */
+struct env_row *plan_env_row(
+    struct draft *, const char *name, const char *who, const char *mark);
+/* Adds " mark", or ", set a:9, set b:3" of a claim, to such a text. 0 or -1. */
+int plan_mark(char **text, const char *mark);
+int plan_who(char **text, const struct draft *, const struct env_claim *);
+/* "<- not granted (N grants inside)" to the mark, if it is so. 0 or -1. */
+int plan_mark_granted(char **mark, const struct draft *, const char *path);
+/* "set of NAME, FILE:LINE; ..." for a refusal. */
+void plan_env_claims(
+    const struct draft *, const struct env_claim *, char *buf, size_t len);
+
+/* plan_list.c: the row of a list, from its n claims (PATH: also 0). 0 or -1. */
+int plan_list(
+    struct draft *, const char *name, const struct env_claim *, size_t n);
+
+/* plan_start.c */
+const char *plan_target(const struct draft *); /* inside; NULL: it is not */
 int plan_start(struct draft *); /* plan->cwd, plan->none_mounted */
+int plan_string(char ***list, size_t *n, const char *); /* appends a copy */
 
 #endif

@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "foreign.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
 #include "mountapi.h"
@@ -89,6 +90,7 @@ root_begin(const struct plan *fixed, struct root *root, struct failure *f)
 	if (build(&b, 1) == -1)
 		return -1;
 	root->fd = b.root;
+	root->mounts = b.mounts;
 	return 0;
 }
 
@@ -131,7 +133,9 @@ root_build(struct root *root, const struct plan *plan, struct survey *survey,
 			close(survey->rows[i].fd);
 			survey->rows[i].fd = -1;
 		}
-	return enter(root, &plan->steps[0], f);
+	if (enter(root, &plan->steps[0], f) == -1)
+		return -1;
+	return foreign_refuse(root->mounts + b.mounts, f);
 }
 
 /* Opens a directory to start in; not one of procfs. */

@@ -1,6 +1,8 @@
 #ifndef CARREL_ROOT_H
 #define CARREL_ROOT_H
 
+#include <stddef.h>
+
 struct failure;
 struct plan;
 struct survey;
@@ -8,6 +10,7 @@ struct survey;
 /* The new root, attached over the old one and not yet entered. */
 struct root {
 	int fd;
+	size_t mounts; /* made so far */
 };
 
 /*

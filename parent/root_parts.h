@@ -20,6 +20,7 @@ struct build {
 	struct root_dir dir;
 	int root;	    /* the new root's mount */
 	int mask;	    /* an empty file in it, or -1 */
+	size_t mounts;	    /* made so far */
 	const char *inside; /* the bind or procfs that holds the next step */
 };
 

@@ -46,6 +46,7 @@ attach(
 	r = mountapi_move(mount, dir, name);
 	if (r == -1)
 		root_fail(b, CAUSE_MOUNT, "move_mount", s);
+	b->mounts++;
 	close(mount);
 	root_dir_forget(&b->dir, s->guest);
 	return r;
@@ -141,9 +142,16 @@ build_tmpfs(struct build *b, const struct step *s)
 	int mount, dir;
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)s->size);
-	/* an empty file takes memory, too, and does not count as size */
+	/*
+	 * An empty file takes memory, too, and does not count as size. What
+	 * the plan makes itself is beyond that. The root is made before there
+	 * is a policy, and nobody else writes to it: no limit (0).
+	 */
 	snprintf(inodes, sizeof(inodes), "%llu",
-	    (unsigned long long)(s->size / BYTES_PER_INODE + FEW_INODES));
+	    strcmp(s->guest, "/") == 0
+		? 0
+		: (unsigned long long)(s->size / BYTES_PER_INODE + FEW_INODES +
+				       b->plan->nsteps));
 	snprintf(mode, sizeof(mode), "%o", (unsigned)s->mode);
 	if (strcmp(s->guest, "/") == 0) {
 		/* the root gets its flags at the end: see enter() of root.c */
@@ -159,6 +167,7 @@ build_tmpfs(struct build *b, const struct step *s)
 		 */
 		if (mountapi_move(b->root, AT_FDCWD, "/") == -1)
 			return root_fail(b, CAUSE_MOUNT, "move_mount", s);
+		b->mounts++;
 		return 0;
 	}
 	dir = make_point(b, s, 1, &name);

@@ -18,6 +18,7 @@
 #include "init.h"
 #include "ipc/caller.h"
 #include "ipc/channel.h"
+#include "ipc/hostenv.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -183,6 +184,25 @@ begin(const struct setup *s, struct root *root, struct failure *f)
 	return 0;
 }
 
+/* -v: what sanitise left out, and why (S53). */
+static void
+say_drops(const struct setup *s, const struct plan *plan)
+{
+	const struct env_row *r;
+	char text[TEXT_MAX_LEN];
+	size_t i, k;
+
+	for (i = 0; i < plan->nenv; i++) {
+		r = &plan->env[i];
+		for (k = 0; k < r->ndrops; k++) {
+			snprintf(text, sizeof(text),
+			    "%s: \"%.512s\" of the host is left out: %s",
+			    r->name, r->drops[k].value, r->drops[k].mark);
+			control_send(s->control, CONTROL_SAY, 0, 0, text);
+		}
+	}
+}
+
 /* A status that the payload could write itself would be worth nothing. */
 static int
 status_out_of_reach(const struct setup *s, const struct policy *po,
@@ -212,6 +232,7 @@ build(const struct setup *s, struct policy *po, struct root *root,
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
+	struct hostenv host;
 
 	if (policy_protect(po, s->caller) == -1) {
 		failure_set(&f, CAUSE_OTHER, "protect what carrel trusts");
@@ -222,7 +243,11 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (look_survey(po, &survey, &f) == -1 ||
 	    protect_missing(po, &survey, s->caller, 1, &f) == -1)
 		end(s, &f);
-	if (plan_make(po, &survey, s->caller, plan) == -1) {
+	if (hostenv_pick(&host, po, s->start->env) == -1) {
+		failure_set(&f, CAUSE_OTHER, "the caller's environment");
+		end(s, &f);
+	}
+	if (plan_make(po, &survey, s->caller, &host, plan) == -1) {
 		if (po->nrefusals > 0)
 			end_refused(s, po);
 		failure_set(&f, CAUSE_OTHER, "make the plan");
@@ -231,6 +256,9 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
+	if (s->options->verbose)
+		say_drops(s, plan);
+	hostenv_free(&host);
 	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
 	    name_run(plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1)

@@ -14,31 +14,39 @@ controlling(int fd)
 static void
 save(struct terminal *t)
 {
-	int i;
-
 	t->known = tcgetattr(t->fd, &t->saved) == 0;
-	for (i = 0; i < 3; i++)
-		t->flags[i] = fcntl(i, F_GETFL);
 }
 
 static void
 restore(const struct terminal *t)
 {
-	int i;
-
 	/* output that was stopped (TCOOFF) stays so whatever the modes say */
 	(void)tcflow(t->fd, TCOON);
 	if (t->known)
 		(void)tcsetattr(t->fd, TCSANOW, &t->saved);
-	for (i = 0; i < 3; i++)
-		if (t->flags[i] != -1)
+}
+
+static void
+blocking(const struct terminal *t)
+{
+	int i, now;
+
+	for (i = 0; i < 3; i++) {
+		now = fcntl(i, F_GETFL);
+		if (now != -1 && t->flags[i] != -1 &&
+		    ((now ^ t->flags[i]) & O_NONBLOCK) != 0)
 			(void)fcntl(i, F_SETFL, t->flags[i]);
+	}
 }
 
 void
 terminal_find(struct terminal *t)
 {
+	int i;
+
 	memset(t, 0, sizeof(*t));
+	for (i = 0; i < 3; i++)
+		t->flags[i] = fcntl(i, F_GETFL);
 	t->mode = TERMINAL_NONE;
 	t->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (t->fd == -1)
@@ -63,8 +71,16 @@ terminal_take(struct terminal *t)
 	(void)tcgetattr(t->fd, &t->payload);
 	(void)tcsetpgrp(t->fd, getpgrp());
 	restore(t);
+	blocking(t);
 	if (t->used)
 		(void)tcflush(t->fd, TCIFLUSH);
+}
+
+void
+terminal_leave(struct terminal *t)
+{
+	terminal_take(t);
+	blocking(t);
 }
 
 static int

@@ -40,6 +40,12 @@ void terminal_find(struct terminal *);
 void terminal_take(struct terminal *);
 
 /*
+ * At the end, terminal or not: descriptors 0-2 block again if they did. The
+ * payload shares them with the caller's shell (F_SETFL, fcntl(2)).
+ */
+void terminal_leave(struct terminal *);
+
+/*
  * The payload asked for the terminal: 1 if carrel is in the foreground, so
  * that it can have it (terminal_give()).
  */

@@ -6,7 +6,7 @@
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps run bench check check-static check-asan check-unit check-run \
-	check-hostile tidy do-tidy
+	check-hostile check-long golden tidy do-tidy
 deps:
 	@regress/deps.sh check
 run:
@@ -30,6 +30,17 @@ check-run: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t'
+# what the tests compare with, written anew: look at the difference
+golden: export CARREL_T_GOLDEN = write
+golden: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='run/golden.t run/messages.t'
+# what takes minutes: more rounds of the races
+check-long: export CARREL_T_RACE ?= 5000
+check-long: export CARREL_T_STORM ?= 20000
+check-long: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='hostile/race.t hostile/storm.t'
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.
@@ -54,10 +65,15 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined liar prober)
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined inject liar prober race \
+	report without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
+$(BUILD)/regress/race: regress/hostile/race.c
+$(BUILD)/regress/report: regress/hostile/report.c
+$(BUILD)/regress/inject: regress/hostile/inject.c
+$(BUILD)/regress/without: regress/hostile/without.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(HELPERS): $(BUILD)/gen/config.h
@@ -113,6 +129,7 @@ do-static:
 	mandoc -Tlint -W warning man/*.[0-9]
 	clang-format --dry-run -Werror $(C_FILES)
 	shellcheck .ci/run $(wildcard regress/*.sh)
+	prove -Q regress/cases.t
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers

@@ -24,7 +24,41 @@ config_free(struct config *c)
 		free(c->names[i].name);
 	free(c->names);
 	free(c->file);
+	free(c->prompt);
 	memset(c, 0, sizeof(*c));
+}
+
+/* S56: only what carrel fills in itself stands between braces. */
+static int
+take_prompt(struct reading *in, const struct reader_line *l)
+{
+	static const char *const words[] = {
+	    "{lock}", "{profiles}", "{target}", "{cwd}"};
+	const char *p = l->value;
+	size_t i;
+
+	if (in->c->prompt != NULL)
+		return place_refuse(in->at, l->line, "remove one of the two",
+		    "\"prompt\" in [carrel] stands a second time");
+	if (*p == '\0' || strlen(p) > PROMPT_MAX_LEN)
+		return place_refuse(in->at, l->line,
+		    "write a short text or remove the line",
+		    "prompt = \"%.64s\" is no prompt: it has 1 to %d bytes", p,
+		    PROMPT_MAX_LEN);
+	while ((p = strpbrk(p, "{}")) != NULL) {
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strncmp(p, words[i], strlen(words[i])) == 0)
+				break;
+		if (i == sizeof(words) / sizeof(words[0]))
+			return place_refuse(in->at, l->line,
+			    "use one of {lock} {profiles} {target} {cwd}",
+			    "prompt = \"%s\" has a brace that belongs to no "
+			    "placeholder",
+			    l->value);
+		p += strlen(words[i]);
+	}
+	in->c->prompt = strdup(l->value);
+	return in->c->prompt == NULL ? -1 : 0;
 }
 
 static int
@@ -32,11 +66,14 @@ take_line(void *arg, const struct reader_line *l)
 {
 	struct reading *in = arg;
 	struct config *c = in->c;
+	const struct key *k;
 
 	if (l->key == NULL)
 		return format_section(in->at, format_config, l);
-	if (format_key(in->at, format_config, l) == NULL)
+	if ((k = format_key(in->at, format_config, l)) == NULL)
 		return -1;
+	if (k->kind == KEY_TEXT)
+		return take_prompt(in, l);
 	if (in->empty != 0 || (c->n > 0 && l->value[0] == '\0'))
 		return place_refuse(in->at, l->line,
 		    "let \"defaults =\" stand alone, or remove it",
@@ -84,12 +121,19 @@ read_one(const struct layers *ls, struct policy *po, enum layer layer,
 		text_file_free(&f);
 		return -1;
 	}
+	if (c.prompt == NULL) {
+		c.prompt = out->prompt;
+		out->prompt = NULL;
+	}
 	if (c.set) {
 		c.file = f.path;
 		f.path = NULL;
 		config_free(out);
 		*out = c;
 	} else {
+		free(out->prompt);
+		out->prompt = c.prompt;
+		c.prompt = NULL;
 		config_free(&c);
 	}
 	text_file_free(&f);

@@ -4,6 +4,7 @@
 #include "format.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/variables.h"
 #include "place.h"
 #include "reader.h"
 
@@ -25,11 +26,11 @@ const struct key format_profile[] = {
     {"fs", "command", KEY_COMMAND, VERB_COMMAND, 0},
     {"fs", "socket", KEY_BIND, VERB_SOCKET, OF_PEOPLE},
     {"fs", "device", KEY_DEVICE, VERB_DEVICE, OF_PEOPLE},
-    {"environ.set", NULL, KEY_LATER, 0, 0},
-    {"environ.merge", NULL, KEY_LATER, 0, 0},
-    {"environ.prepend", NULL, KEY_LATER, 0, 0},
-    {"environ.inherit", NULL, KEY_LATER, 0, 0},
-    {"environ.sanitise", NULL, KEY_LATER, 0, 0},
+    {"environ.set", NULL, KEY_VARIABLE, ENV_SET, 0},
+    {"environ.merge", NULL, KEY_VARIABLE, ENV_MERGE, 0},
+    {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
+    {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
+    {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
     {"egress", NULL, KEY_LATER, 0, 0},
     {"exec", NULL, KEY_LATER, 0, 0},
     {"limits", NULL, KEY_LATER, 0, 0},
@@ -41,7 +42,7 @@ const struct key format_profile[] = {
 
 const struct key format_config[] = {
     {"carrel", "defaults", KEY_NAMES, 0, 0},
-    {"carrel", "prompt", KEY_LATER, 0, 0},
+    {"carrel", "prompt", KEY_TEXT, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -72,7 +73,7 @@ list_names(const struct key *k, const char *section, char *fix)
 		if (section == NULL && strcmp(k->section, last) != 0) {
 			text_add(fix, FIX_MAX_LEN, "%s[%s]", sep, k->section);
 			sep = ", ";
-		} else if (section != NULL &&
+		} else if (section != NULL && k->name != NULL &&
 			   strcmp(k->section, section) == 0) {
 			text_add(fix, FIX_MAX_LEN, "%s%s", sep, k->name);
 			sep = ", ";
@@ -97,8 +98,8 @@ same_section(const struct key *k, const char *section)
 {
 	size_t n = strlen(k->section);
 
-	if (k->name == NULL && strncmp(section, k->section, n) == 0 &&
-	    section[n] == ' ')
+	if (k->kind == KEY_LATER && k->name == NULL &&
+	    strncmp(section, k->section, n) == 0 && section[n] == ' ')
 		return 1;
 	return strcmp(k->section, section) == 0;
 }
@@ -114,7 +115,7 @@ format_section(const struct place *at, const struct key *table,
 	for (k = table; k->section != NULL; k++) {
 		if (!same_section(k, l->section))
 			continue;
-		if (k->name != NULL)
+		if (k->kind != KEY_LATER || k->name != NULL)
 			return 0;
 		return place_refuse(at, l->line, "remove the section",
 		    "[%s] is not in this version of carrel", l->section);
@@ -134,8 +135,9 @@ format_key(const struct place *at, const struct key *table,
 	char fix[FIX_MAX_LEN];
 
 	for (k = table; k->section != NULL; k++) {
-		if (k->name == NULL || strcmp(k->section, l->section) != 0 ||
-		    strcmp(k->name, l->key) != 0)
+		if (strcmp(k->section, l->section) != 0 ||
+		    (k->kind != KEY_VARIABLE &&
+			(k->name == NULL || strcmp(k->name, l->key) != 0)))
 			continue;
 		if (k->kind != KEY_LATER)
 			return k;
@@ -173,8 +175,11 @@ draft_free(struct draft *d)
 		free(d->includes[i].name);
 	for (i = 0; i < d->ngrants; i++)
 		value_free(&d->grants[i].value);
+	for (i = 0; i < d->nvariables; i++)
+		draft_variable_free(&d->variables[i]);
 	free(d->includes);
 	free(d->grants);
+	free(d->variables);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -236,6 +241,50 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 	if (n == 0)
 		d->ngrants++;
 	return n;
+}
+
+/* A scalar stands once in a profile; a list has a line for each element. */
+static int
+check_slot(
+    const struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	const struct draft_variable *v;
+	size_t i;
+
+	if (k->verb == ENV_MERGE || k->verb == ENV_PREPEND)
+		return 0;
+	for (i = 0; i < in->d->nvariables; i++) {
+		v = &in->d->variables[i];
+		if (v->verb == k->verb && strcmp(v->name, l->key) == 0)
+			return place_refuse(in->at, l->line,
+			    "remove one of the two",
+			    "\"%s\" in [%s] stands a second time, it was in "
+			    "line %u",
+			    l->key, l->section, v->line);
+	}
+	return 0;
+}
+
+static int
+add_variable(
+    struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	struct draft *d = in->d;
+	struct draft_variable *p;
+
+	if (d->nvariables == CLAIMS_MAX)
+		return place_refuse(in->at, l->line, "write fewer",
+		    "there are more than %d lines about variables", CLAIMS_MAX);
+	p = grow(d->variables, d->nvariables, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	d->variables = p;
+	if (check_slot(in, k, l) == -1 ||
+	    variable_read(in->at, in->layer, k->verb, l, &p[d->nvariables]) ==
+		-1)
+		return -1;
+	d->nvariables++;
+	return 0;
 }
 
 static int
@@ -300,6 +349,8 @@ take_line(void *arg, const struct reader_line *l)
 		return -1;
 	if (check_layer(in, k, l) == -1)
 		return -1;
+	if (k->kind == KEY_VARIABLE)
+		return add_variable(in, k, l);
 	if (l->value[0] == '\0')
 		return place_refuse(in->at, l->line,
 		    "write a value or remove the line",

@@ -6,6 +6,7 @@
 
 #include "ipc/policy.h"
 #include "value.h"
+#include "variable.h"
 
 struct place;
 struct reader_line;
@@ -24,10 +25,14 @@ enum key_kind {
 	KEY_SYMLINK,
 	KEY_COMMAND,
 	KEY_DEVICE,
-	KEY_LATER /* known, but not in this version */
+	KEY_VARIABLE, /* any name: struct draft_variable */
+	KEY_LATER     /* known, but not in this version */
 };
 
-/* A row; one without a name stands for a whole section of a later version. */
+/*
+ * A row; one without a name stands for a whole section: of a later version,
+ * or of variables.
+ */
 struct key {
 	const char *section, *name;
 	uint8_t kind, verb;
@@ -64,6 +69,8 @@ struct draft {
 	size_t nincludes;
 	struct draft_grant *grants;
 	size_t ngrants;
+	struct draft_variable *variables;
+	size_t nvariables;
 };
 
 void draft_free(struct draft *);

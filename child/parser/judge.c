@@ -8,6 +8,8 @@
 #include "place.h"
 
 #define MORE_LEN 64 /* room for " and N more" */
+/* Room is left for the place in front and the fix behind. */
+#define WHAT_LEN (TEXT_MAX_LEN / 2)
 
 /* A run of grants at one guest path: one, unless they disagree. */
 struct spot {
@@ -120,10 +122,10 @@ conflict_fix(const struct policy *po, const struct spot *s)
 static int
 refuse_conflict(struct policy *po, const struct spot *s)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 
 	text_add(text, sizeof(text) - MORE_LEN,
-	    "\"%s\" is claimed by profiles that disagree: ", s->g->guest);
+	    "\"%.512s\" is claimed by profiles that disagree: ", s->g->guest);
 	name_claimants(text, sizeof(text) - MORE_LEN, po, s);
 	return refuse_spot(po, s, conflict_fix(po, s), text);
 }
@@ -133,7 +135,7 @@ static int
 refuse_nesting(
     struct policy *po, const struct spot *above, const struct spot *s)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 	const char *fix = "choose another path inside";
 
 	text_add(text, sizeof(text) / 2,

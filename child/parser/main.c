@@ -81,6 +81,8 @@ answer(const struct request *q, const struct layers *ls, struct policy *po)
 
 	if (config_read(ls, po, &c) == -1)
 		return -1;
+	po->prompt = c.prompt;
+	c.prompt = NULL;
 	n = selection_load(q, &c, ls, po, &sel);
 	if (n == 0) {
 		n = resolve(q, &sel, po);

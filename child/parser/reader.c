@@ -5,6 +5,7 @@
 
 #include "ipc/limits.h"
 #include "ipc/text.h"
+#include "ipc/variables.h"
 #include "place.h"
 #include "reader.h"
 
@@ -124,6 +125,24 @@ check_value(struct reader *r, const char *key, const char *value)
 	return 0;
 }
 
+/* A key that inih could not be given, in the words of its section. */
+static int
+refuse_key(const struct reader *r, const char *key)
+{
+	const char *bad = variable_name_bad(key, strlen(key));
+
+	if (strncmp(r->section, "environ.", 8) == 0 && bad != NULL)
+		return place_refuse(r->at, r->line,
+		    "write the name of a variable: letters of ASCII, digits "
+		    "and \"_\", no digit in front",
+		    "\"%.256s\" in [%s] is no name: it %s", key, r->section,
+		    bad);
+	return place_refuse(r->at, r->line,
+	    "write KEY = VALUE, the key in letters, digits and \"_\", \".\", "
+	    "\"-\"",
+	    "\"%.256s\" is not a key", key);
+}
+
 /* "key = value" */
 static int
 take_key(struct reader *r, char *p, char *end)
@@ -146,10 +165,7 @@ take_key(struct reader *r, char *p, char *end)
 		    "\"%.256s\" stands outside a section", key);
 	if (strlen(key) > KEY_MAX_LEN ||
 	    strspn(key, LETTERS "._-") != strlen(key))
-		return place_refuse(r->at, r->line,
-		    "write KEY = VALUE, the key in letters, digits and \"_\", "
-		    "\".\", \"-\"",
-		    "\"%.256s\" is not a key", key);
+		return refuse_key(r, key);
 	if (check_value(r, key, value) == -1)
 		return -1;
 	r->now.line = r->line;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "claim.h"
+#include "environ.h"
 #include "ipc/caller.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
@@ -176,6 +177,8 @@ resolve(const struct request *q, const struct selection *sel, struct policy *po)
 		return -1;
 	wrong_home = judge_target(po, q, sel);
 	bad = claims_gather(q, sel, po, &cs);
+	/* without all claims nobody knows what is granted */
+	bad |= environ_resolve(q, sel, bad == 0 ? &cs : NULL, po);
 	bad |= add_grants(po, &cs);
 	claims_free(&cs);
 	/* a home that comes by the wrong way collides with what is right */

@@ -160,23 +160,6 @@ block_commands(struct out *o, const struct view *v)
 }
 
 static void
-block_environment(struct out *o, const struct plan *p)
-{
-	struct cell left = {0}, right = {0};
-	size_t i;
-
-	out_block(o, "ENVIRONMENT", "");
-	for (i = 0; i < p->nenv; i++) {
-		cell_add(&left, p->env[i].name);
-		cell_add(&left, "=");
-		if (p->env[i].value[0] != '\0')
-			cell_quote(&left, p->env[i].value);
-		cell_add(&right, p->env[i].verb);
-		out_row(o, "set", &left, &right, p->env[i].mark);
-	}
-}
-
-static void
 block_limits(struct out *o, const struct plan *p)
 {
 	struct cell left = {0}, right = {0};
@@ -292,7 +275,9 @@ explain_draw(struct out *o, const struct view *v)
 	out_block(o, "NETWORK", "");
 	own_row(o, "none", "a network of its own with nothing but lo", "");
 	if (v->plan != NULL)
-		block_environment(o, v->plan);
+		explain_env(o, v->plan);
+	else
+		explain_env_claims(o, po);
 	block_limits(o, v->plan);
 	block_confinement(o, v);
 	block_not_granted(o, v->host);
@@ -320,7 +305,8 @@ make_plan(struct scene *sc, struct plan *p)
 {
 	if (sc->policy.nrefusals > 0)
 		return NULL;
-	if (plan_make(&sc->policy, &sc->survey, &sc->caller, p) == -1 &&
+	if (plan_make(&sc->policy, &sc->survey, &sc->caller, &sc->hostenv, p) ==
+		-1 &&
 	    errno != EPERM)
 		fatal("plan: %s", strerror(errno));
 	return p;

@@ -10,6 +10,7 @@ scene_free(struct scene *sc)
 {
 	screen_request_free(&sc->request);
 	caller_free(&sc->caller);
+	hostenv_free(&sc->hostenv);
 	policy_free(&sc->policy);
 	survey_free(&sc->survey);
 }
@@ -25,6 +26,8 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 		return screen_get(c, &sc->request);
 	case RECORD_CALLER:
 		return caller_get(c, &sc->caller);
+	case RECORD_VARIABLE:
+		return hostenv_get(c, &sc->hostenv);
 	case RECORD_SURVEY:
 		if (*rows >= sc->survey.n)
 			return -1;

@@ -2,6 +2,7 @@
 #define CARREL_SCREEN_RECEIVE_H
 
 #include "ipc/caller.h"
+#include "ipc/hostenv.h"
 #include "ipc/policy.h"
 #include "ipc/screen.h"
 #include "ipc/survey.h"
@@ -10,6 +11,7 @@
 struct scene {
 	struct screen_request request;
 	struct caller caller;
+	struct hostenv hostenv;
 	struct policy policy;
 	struct survey survey; /* a row for each grant */
 };

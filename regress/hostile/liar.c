@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ipc/channel.h"
+#include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
@@ -156,6 +157,44 @@ lie_user(struct liar *l)
 	replace(&l->policy.profiles[0].name, "liar");
 	l->policy.profiles[0].layer = LAYER_USER;
 	return lie_grant(l);
+}
+
+static void
+add_wish(struct policy *po, long verb, const char *name, const char *value)
+{
+	struct origin o = {.profile = 0, .verb = (uint8_t)verb, .line = 3};
+	char *values[1] = {(char *)(uintptr_t)value};
+	struct env_claim *c;
+
+	c = policy_add_claim(
+	    po, (enum env_verb)verb, name, values, value != NULL);
+	if (c == NULL || environ_add_origin(c, &o) == -1)
+		broken("claim");
+}
+
+/* wish VERB NAME [VALUE]: a claim on a variable, sorted in. */
+static int
+lie_wish(struct liar *l)
+{
+	add_wish(&l->policy, arg(l, 1), l->word[2], l->word[3]);
+	policy_sort(&l->policy);
+	return 0;
+}
+
+/*
+ * environ MODE...: the mode, but the honest policy has four claims on
+ * variables before its end, records 8 to 11.
+ */
+static void
+add_environ(struct liar *l)
+{
+	add_wish(&l->policy, ENV_SET, "LC_ALL", "C");
+	add_wish(&l->policy, ENV_INHERIT, "NO_COLOR", NULL);
+	add_wish(&l->policy, ENV_PREPEND, "PATH", "/opt/lie");
+	add_wish(&l->policy, ENV_MERGE, "PATH", "/usr/local/bin");
+	policy_sort(&l->policy);
+	memmove(&l->word[0], &l->word[1], (WORDS - 1) * sizeof(l->word[0]));
+	l->word[WORDS - 1] = NULL;
 }
 
 /* unsorted: two neighbours change places. */
@@ -474,6 +513,7 @@ static const struct {
     {"unsorted", lie_unsorted, 0},
     {"many", lie_many, 0},
     {"refuse", lie_refuse, 0},
+    {"wish", lie_wish, 0},
     {"wire", lie_wire, 1},
     {"mutate", lie_mutate, 1},
 };
@@ -530,6 +570,8 @@ main(void)
 	if (strcmp(l.word[0], "deaf") != 0)
 		hear();
 	honest(&l);
+	if (strcmp(l.word[0], "environ") == 0)
+		add_environ(&l);
 	if (strcmp(l.word[0], "honest") == 0 ||
 	    strcmp(l.word[0], "deaf") == 0) {
 		record(&l);

@@ -179,6 +179,45 @@ try:
     ok(r.code == OWN and MARK not in r.out and r.err.startswith("carrel: "),
        "V034 a parser that crashes at the end: no run", r)
 
+    # claims on variables: verbs 1 to 5 are set, merge, prepend, inherit,
+    # sanitise; the liar's profile is a shipped one
+    r = lie("environ honest", "run", "--", "/bin/sh", "-c",
+            "echo $LC_ALL $PATH " + MARK)
+    ok(r.code == 0 and r.out.startswith("C /opt/lie:/usr/local/bin:/usr/bin:")
+       and MARK in r.out, "V034 control: honest claims on variables", r)
+    all_caught("variables that nobody may write", ["wish %d %s x" % (v, n)
+               for v in (1, 2, 3) for n in (
+                   "HOME", "SHELL", "PS1", "CARREL_RUN", "SSH_AUTH_SOCK",
+                   "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_FUNC_x%%",
+                   "GIT_SSH", "FOO", "A=B", "1A", "A-B", "\x1b[2J",
+                   "A" * 129, "A" * 5000)] +
+               ["wish 4 %s" % n for n in (
+                   "HOME", "PATH", "LD_AUDIT", "BASH_ENV", "npm_config_x",
+                   "CARGO_HOME", "FOO", "NODE_OPTIONS")] +
+               ["wish 5 %s" % n for n in ("PATH", "MANPATH", "EDITOR")])
+    all_caught("verbs and values", [
+        "wish 1 PATH /usr/bin", "wish 0 EDITOR x", "wish 6 EDITOR x",
+        "wish 255 EDITOR x", "wish 1 EDITOR", "wish 2 EDITOR x",
+        "wish 4 EDITOR x", "wish 2 PATH", "wish 3 PATH", "wish 2 PATH x",
+        "wish 2 PATH /a:/b", "wish 2 PATH /a/../b", "wish 2 CLASSPATH /a;/b",
+        "wish 1 EDITOR a\x1b[2J", "wish 1 EDITOR \u202e", "wish 1 EDITOR \x7f",
+        "wish 1 CARGO_HOME x", "wish 1 EDITOR " + "x" * 4097,
+        "environ wish 1 LC_ALL D", "environ wish 1 LC_ALL C",
+        "environ wish 3 PATH /usr/games", "environ wish 2 PATH /usr/local/bin"])
+    all_caught("records of variables", [
+        "environ wire %s" % w for i in (8, 9, 10, 11) for w in (
+            "swap %d %d" % (i, 8 + (i - 7) % 4), "swap %d 2" % i,
+            "swap %d 12" % i, "drop %d" % i, "dup %d" % i,
+            "cut %d 9" % i, "cut %d 7" % i, "grow %d 1" % i,
+            "grow %d 300" % i, "size %d 0" % i, "size %d 4294967295" % i,
+            "type %d 7" % i, "type %d 8" % i, "type %d 14" % i,
+            "type %d 99" % i, "byte %d 6 9" % i, "byte %d 7 255" % i,
+            "byte %d 8 255" % i, "byte %d 9 0" % i)])
+    all_caught("explain is told lies about variables", [
+        "wish 1 HOME x", "wish 9 EDITOR x", "environ wire dup 8",
+        "environ wire byte 8 6 77", "environ wish 1 LC_ALL D",
+        "wish 1 EDITOR \x1b"], ("explain", "--", "true"))
+
     # a lie in a refusal is still only text
     for mode in ("refuse %1b[2Jred", "refuse a%0acarrel:%20fine", "refuse %ff",
                  "refuse %e2%80%ae", "many refusals 200"):
@@ -217,7 +256,8 @@ try:
     count = int(os.environ.get("CARREL_T_MUTATIONS", "3000"))
     seed = rng().randrange(1 << 30)
     with ThreadPoolExecutor(WORKERS) as pool:
-        rs = list(pool.map(lambda n: lie("mutate %d" % (seed + n)),
+        rs = list(pool.map(lambda n: lie(
+            "%smutate %d" % ("environ " if n % 3 == 0 else "", seed + n)),
                            range(count)))
     bad, ran = [], 0
     for n, r in enumerate(rs):

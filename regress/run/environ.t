@@ -69,7 +69,7 @@ with Place() as p:
         if value is not None:
             e[name] = value
         equal(inside(p, env=e).get(name), want,
-              "S47 %s=%r" % (name, value and value[:20]))
+              "S47 B031 %s=%r" % (name, value and value[:20]))
 
     # R021: pid 1
     secret = dict(p.env, CANARY="canary-value")

@@ -663,7 +663,7 @@ def rest(p):
          "--no-defaults", "-p", "@sys", "-p", "x",
          has=(r"HOME=%s .*<- not granted \(2 grants inside\)" % p.home,))
     says(p, "S54 PATH and SHELL too", "--no-defaults", "-p", "x",
-         has=(r"PATH=.*<- not granted \(0 grants inside\)",
+         has=(r"element +/usr/bin .*<- not granted \(0 grants inside\)",
               r"SHELL=.*<- not granted \(0 grants inside\)"))
     says(p, "S54 control: with the defaults HOME, PATH and SHELL are there",
          has=("HOME=", "PATH="), hasnt=("not granted \\(",))

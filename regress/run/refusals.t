@@ -55,6 +55,10 @@ with Place() as p:
                  "override", "hide", "no-read", "blacklist"):
         text(p, "S2 key %s" % word, HEAD + "[fs]\n%s = /usr\n" % word,
              (4, word))
+    for word in ("ext4", "squashfs", "iso9660", "overlay", "fuse", "nfs",
+                 "9p", "image", "mount", "type"):
+        text(p, "V017 key %s" % word, HEAD + "[fs]\n%s = /x.img\n" % word,
+             (4, word))
     for sec in ("deny", "masks", "fs ", "FS", "fs.deny", "environ.deny",
                 "carrel", ""):
         text(p, "R041 section [%s]" % sec, HEAD + "[%s]\nread = /usr\n" % sec,
@@ -289,7 +293,7 @@ with Place() as p:
             r = p.do("run", "-p", "x", "--", "echo", MARK, timeout=10)
             ok(r.code == OWN and MARK not in r.out and r.secs < 2 and
                n in r.err and what in r.err.lower() and "x" in r.err,
-               "R018 R019 %s of a %s" % (verb, n), r)
+               "V060 R018 R019 %s of a %s" % (verb, n), r)
     p.fs("x", "read = %s/data/f" % p.top, "read = %s/other" % p.top)
     p.runs("R018 control: a file and a directory", "-p", "x")
     p.unprofile()

@@ -193,7 +193,7 @@ with Place() as p, Place() as q:
     ok("WROTE" not in r.out and "no" not in names and
        {"root", "nobody"} <= set(names) and
        names.count(USER) >= 3 and ("127.0.0.1" in names or "::1" in names),
-       "S38 B025 generated /etc: root, the user, nobody", r)
+       "S38 B025 B039 generated /etc: root, the user, nobody", r)
     if IS_ROOT:
         ok("carrel" in r.out and "tester" not in names,
            "S38 no other account of the host is named", r)

@@ -14,6 +14,7 @@
 #include "child/screen/out.h"
 #include "child/screen/receive.h"
 #include "ipc/channel.h"
+#include "ipc/environ.h"
 #include "parent/plan.h"
 
 static inline char *
@@ -83,6 +84,20 @@ add_grant(struct scene *sc, enum grant_kind kind, uint8_t flags,
 	return g;
 }
 
+/* A claim of profile 0 on a variable; value NULL: none. */
+static inline void
+add_claim(
+    struct scene *sc, enum env_verb verb, const char *name, const char *value)
+{
+	struct origin o = {.profile = 0, .verb = (uint8_t)verb, .line = 21};
+	char *values[1] = {(char *)(uintptr_t)value};
+	struct env_claim *c;
+
+	c = policy_add_claim(&sc->policy, verb, name, values, value != NULL);
+	ck_assert_ptr_nonnull(c);
+	ck_assert_int_eq(environ_add_origin(c, &o), 0);
+}
+
 /* A survey that found a directory at each bind's source. */
 static inline void
 survey_make(struct scene *sc)
@@ -131,8 +146,9 @@ draw(struct scene *sc, unsigned width, int colour)
 	struct out o;
 
 	if (sc->policy.nrefusals == 0) {
-		ck_assert_int_eq(
-		    plan_make(&sc->policy, &sc->survey, &sc->caller, &plan), 0);
+		ck_assert_int_eq(plan_make(&sc->policy, &sc->survey,
+				     &sc->caller, &sc->hostenv, &plan),
+		    0);
 		v.plan = &plan;
 	}
 	ck_assert_int_eq(host_init(&host, &sc->caller, &sc->policy), 0);
@@ -156,8 +172,8 @@ pass(struct scene *in, struct scene *out)
 
 	ck_assert_int_eq(channel_pair(fd), 0);
 	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
-	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller, &in->policy,
-			     &in->survey),
+	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller,
+			     &in->hostenv, &in->policy, &in->survey),
 	    0);
 	sender_free(&s);
 	close(fd[0]);

@@ -34,6 +34,7 @@ says(
 		    what, buf);
 }
 
+/* B011: the message of a host that we do not have. */
 START_TEST(test_apparmor)
 {
 	static const enum cause_step steps[] = {

@@ -256,6 +256,66 @@ START_TEST(test_width)
 }
 END_TEST
 
+/* Variables: rows, elements, and bytes of the host that are not the screen's */
+START_TEST(test_environment)
+{
+	char *env[] = {(char[]){"CI=F01" HOSTILE},
+	    (char[]){"PATH=/usr/F02" HOSTILE ":/tmp/F03" HOSTILE},
+	    (char[]){"A_KEY=F04secret"}, NULL};
+	struct scene sc, got;
+	char *text, want[64], why[256];
+	unsigned i;
+
+	scene_make(&sc);
+	add_profile(&sc, "@sys", "/p/sys.profile");
+	set(&sc.policy.profiles[0].name, "mine");
+	sc.policy.profiles[0].layer = LAYER_USER;
+	add_grant(&sc, GRANT_BIND, 0, "/usr", "/usr", VERB_READ);
+	add_claim(&sc, ENV_INHERIT, "A_KEY", NULL);
+	add_claim(&sc, ENV_INHERIT, "CI", NULL);
+	add_claim(&sc, ENV_INHERIT, "COLORTERM", NULL);
+	add_claim(&sc, ENV_SET, "EDITOR", "vi -e");
+	add_claim(&sc, ENV_MERGE, "PATH", "/usr/local/x");
+	add_claim(&sc, ENV_SANITISE, "PATH", NULL);
+	policy_sort(&sc.policy);
+	ck_assert_int_eq(policy_check(&sc.policy, why, sizeof(why)), 0);
+	survey_make(&sc);
+	ck_assert_int_eq(hostenv_pick(&sc.hostenv, &sc.policy, env), 0);
+	ck_assert_int_eq(pass(&sc, &got), 0);
+	text = draw(&got, 0, 0);
+	assert_clean(text);
+	for (i = 1; i <= 3; i++) {
+		snprintf(want, sizeof(want), "F%02u" SHOWN, i);
+		assert_has(text, want);
+	}
+	assert_lacks(text, "secret");
+	assert_row(text, "set", "A_KEY=(not shown)", "<- credential");
+	assert_row(text, "set", "CI=\"F01", "inherit mine:21");
+	assert_row(text, "unset", "COLORTERM", "<- not set on this host");
+	assert_row(text, "set", "EDITOR=\"vi -e\"", "set mine:21");
+	assert_row(text, "set", "PATH=", "(carrel)");
+	assert_row(text, "element", "/usr/local/x", "merge mine:21");
+	assert_row(text, "element", "\"/usr/F02", "sanitise mine:21");
+	assert_row(text, "element", "/sbin", "(carrel)");
+	assert_row(
+	    text, "dropped", "\"/tmp/F03", "only an empty writable tmpfs");
+	free(text);
+
+	/* refused: what they want, in their own words */
+	ck_assert_int_eq(
+	    policy_refuse(&got.policy, "", "", 0, "", "%s", "no such"), 0);
+	set(&got.policy.env[3].values[0], "F05" HOSTILE);
+	text = draw(&got, 0, 0);
+	assert_clean(text);
+	assert_row(text, "set", "EDITOR=\"F05" SHOWN, "set mine:21");
+	assert_row(text, "sanitise", "PATH", "sanitise mine:21");
+	assert_lacks(text, "F01"); /* the host's values are of no plan */
+	free(text);
+	scene_free(&sc);
+	scene_free(&got);
+}
+END_TEST
+
 /* First and last, with the reasons; nothing of a plan in between. */
 START_TEST(test_refused)
 {
@@ -306,6 +366,7 @@ main(void)
 	tcase_add_test(t, test_blocks);
 	tcase_add_test(t, test_width);
 	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_environment);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

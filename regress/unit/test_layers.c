@@ -302,8 +302,8 @@ START_TEST(configuration)
 	    &l, "[carrel]\ndefaults =\ndefaults = x\n", 3, "an empty list");
 	config_refused(
 	    &l, "[carrel]\ndefaults = x\ndefaults =\n", 3, "an empty list");
-	config_refused(&l, "[carrel]\nprompt = x\n", 2,
-	    "\"prompt\" in [carrel] is not in this version");
+	config_refused(
+	    &l, "[carrel]\nprompt = {home}\n", 2, "belongs to no placeholder");
 	config_refused(&l, "[carrel]\nread = /\n", 2, "unknown key");
 	config_refused(&l, "[fs]\nread = /\n", 1, "unknown section [fs]");
 	config_refused(

@@ -34,14 +34,21 @@ static const char *const parts[] = {"[profile]\n", "[fs]\n", "[egress]\n",
     "{user}", "{uid}", "{tmp}", "{", "}", "\"", "\n", "\n", "\n", "=", ":", ";",
     "#", " ; c", "\t", " ", "\r\n", "/proc/x", "/dev", "//", "/./", "/..",
     "../", "~", "\xc3\xa4", "\xe2\x80\xae", "\xff", "\xef\xbb\xbf", "\x1b", "]",
-    "[", "[fs", "[a.b c]\n", "no", "yes", "deny = /x\n", "socket = /x\n",
+    "[", "[fs", "[a.b c]\n", "[environ.set]\n", "[environ.merge]\n",
+    "[environ.prepend]\n", "[environ.inherit]\n", "[environ.sanitise]\n",
+    "PATH = ", "EDITOR = ", "NODE_PATH = ", "LD_PRELOAD = ", "FOO = ", "/usr/a",
+    "HOME = ", "CARGO_HOME = ", "CLASSPATH = ", "yes\n", "no", "yes",
+    "deny = /x\n", "socket = /x\n",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 
 static const char good[] =
     "; a comment\n[profile]\ndescription = some \"text\" {x}\nabuse = more\n"
     "[fs]\nread = /usr\nwrite = {home}/w -> /w\ntry-read = \"/a b\"\n"
     "try-write = {target}/out\ntmpfs = /t size=1M\nsymlink = /l -> ../t\n"
-    "write = /usr/local\n";
+    "write = /usr/local\n[environ.set]\nEDITOR = vi\nFOO = {x} {home}\n"
+    "CARGO_HOME = {home}/w\n[environ.merge]\nPATH = /usr/a\nPATH = /usr/b\n"
+    "[environ.prepend]\nNODE_PATH = /w/x\n[environ.inherit]\nCI = yes\n"
+    "[environ.sanitise]\nPATH = yes\n";
 
 static size_t
 generate(char *data)

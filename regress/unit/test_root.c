@@ -237,7 +237,7 @@ inside(uid_t uid, gid_t gid, void (*look)(void))
 		fprintf(stderr, "look_survey: %s\n", f.what);
 		_exit(1);
 	}
-	if (plan_make(&t.po, &sv, &t.ca, &pl) == -1) {
+	if (plan_make(&t.po, &sv, &t.ca, NULL, &pl) == -1) {
 		fprintf(stderr, "plan_make: %s\n",
 		    t.po.nrefusals > 0 ? t.po.refusals[0].what : "?");
 		_exit(1);
@@ -353,6 +353,7 @@ look_base(void)
 	WANT(fails(opens(t.dir, O_RDONLY), ENOENT));
 }
 
+/* V016: what masks is empty, whatever the host has. */
 static void
 look_proc(void)
 {
@@ -752,6 +753,7 @@ run_quiet(void (*look)(void))
 	return r;
 }
 
+/* V012 */
 START_TEST(exchanged_all_the_time)
 {
 	int i, status;

@@ -1,0 +1,430 @@
+#!/usr/bin/python3
+"""Every refusal, once, word for word as in regress/golden/refusals.txt (S2).
+
+And the other way round: each text of two words or more in the sources below
+must be in there, or in EXEMPT with the reason. So a new refusal without a row
+here fails. make golden writes the file anew."""
+import os
+import socket
+from tap import *
+import golden
+
+# Where texts for a person are.
+SOURCES = ("child/parser/%s.c", """claim config expand format graph judge layers
+    reader resolve sandbox select value"""), ("parent/%s.c", """account ask
+    helper main missing monitor options plan plan_env plan_judge plan_own
+    plan_shape start""")
+
+# (file, a regular expression for the whole text): why it is not below.
+EXEMPT = [
+    (".*", r"out of memory", "memory does not run out here"),
+    ("value", r"is empty|write a path", "the reader refuses it first"),
+    ("reader", r"internal: .*|report this as a bug", "inih would have to err"),
+    ("expand", r"\{user\} in .*|use \{uid\}|.* there is no target directory|"
+     "name a directory with -C DIR", "the caller has a name and a target: "
+     "unit/test_expand.c"),
+    ("layers", r"have root run .*|must belong to root .*|profile .* is "
+     "defined twice.*|rename one of them|belongs to another user",
+     "only root can make it: run/profiles.t S11, S12"),
+    ("sandbox", r"add landlock to lsm=.*|use Linux 5.13 or .*|weaken this "
+     ".*", "another kernel: unit/test_sandbox.c"),
+    ("account", r"the home of .* has no place inside.*|the working "
+     "directory's path is too long or odd.*|-C .* is not a directory.*",
+     "the kernel has no such path"),
+    ("account|start|monitor|main|helper|ask", r"(getgroups|sigaction.*|"
+     r"sigprocmask|setitimer|getrlimit|setrlimit|personality|no_new_privs|"
+     r"socketpair|fork|signalfd|waitpid|close_range|a session keyring): .*|"
+     r"timer slack: .*|"
+     r"cannot ask .*|start .*",
+     "a call that fails: hostile/failclosed.t"),
+    ("start", r"close_range: .* later", "hostile/failclosed.t"),
+    ("monitor", r"unexpected message .*|a bad message from inside.*",
+     "pid 1 would have to lie"),
+    ("monitor", r"the arguments and the environment are too long .*",
+     "run/exit.t B010"),
+    ("monitor", r"carrel-parse (was ended by signal|failed) .*",
+     "hostile/liar.t"),
+    ("main", r"carrel, empty", "the name of a keyring"),
+    ("main", r"installed with privilege.*", "run/start.t S100"),
+    ("main", r"new namespaces: .*", "unit/test_cause.c, run/start.t V027"),
+    ("helper", r"the path of carrel's installation is too long",
+     "longer than a path that the kernel takes"),
+    ("plan_judge|start", r"File name too long|of no known kind",
+     "unit/test_plan.c; the kernel has no such file"),
+    ("start", r"the hard limit of the core size is 0, .*",
+     "a host with a core handler: run/start.t S65"),
+    ("plan_env", r"<- (not granted|writable from inside)",
+     "on a screen: run/golden.t, unit/test_plan.c"),
+]
+
+
+def literals(path):
+    """The string literals of a C file, neighbours joined, with a macro
+    between them as one %s."""
+    with golden.as_root(), open(SRC + "/" + path) as f:
+        text = f.read()
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r"(?m)^#include.*$", " ", text)
+    one = r'"(?:[^"\\\n]|\\.)*"'
+    for m in re.finditer(r"(?:[A-Z_]+\s+)?%s(?:\s*(?:[A-Z_]+\s*)?%s)*"
+                         r"(?:\s*[A-Z_]{4,}\b)?" % (one, one), text):
+        parts = re.findall(r'%s|[A-Z_]+' % one, m[0])
+        yield "".join(x[1:-1] if x[0] == '"' else "%s" for x in parts)
+
+
+def pattern(text):
+    """What a printed message with this text matches."""
+    text = re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(
+        m[1], m[1]), text)
+    out = ""
+    for part in re.split(r"(%[-.*0-9]*(?:ll|l|z)?[a-z]|%%)", text):
+        out += ".*" if re.fullmatch(r"%.*[a-z]", part) else \
+            "%" if part == "%%" else re.escape(part)
+    return out
+
+
+def words(text):
+    """How many words of its own a text has."""
+    return len([x for x in re.split(r"\s+|\\.", text)
+                if re.fullmatch(r"[(\"]*[A-Za-z][a-z-]+[:;,.)\"]*", x)])
+
+
+HEAD = "[profile]\ndescription = test\n"
+
+
+class Book:
+    """The refusals in their order."""
+
+    def __init__(self, p):
+        self.p, self.text = p, ""
+
+    def add(self, name, *argv, code=OWN, carrel=None, cut=False, **kw):
+        """carrel ARGV ends with this code; its words are kept. cut: not what
+        follows the first ";", which is advice about this host."""
+        p = self.p
+        p.carrel, old = carrel or CARREL, p.carrel
+        r = p.do(*argv, **kw)
+        p.carrel = old
+        err = golden.plain(r.err, p)
+        if cut:
+            err = re.sub(r"(?m)(: Operation not permitted); .*", r"\1", err)
+        ok(r.code == code and MARK not in r.out and
+           all(x.startswith("carrel: ") for x in err.splitlines()),
+           "%s: refused" % name, r)
+        # how much fits depends on how long TOP is
+        err = re.sub(r"v{100,}[v/]*", "v...", err)
+        err = re.sub(r"({home}){10,}", "{home}...", err)
+        err = re.sub(r"(; tmpfs of x, [^;()]*:\d+){9,}", "; ...", err)
+        err = re.sub(r"\band \d{2,} more", "and N more", err)
+        self.text += "== %s\n%s" % (name, err)
+
+    def keep(self, name):
+        """The row as it is in the file: here it cannot be made."""
+        m = re.search(r"^== %s\n.*?(?=^== |\Z)" % re.escape(name),
+                      golden.read("refusals.txt"), re.M | re.S)
+        skip("%s: refused" % name, "the caller cannot make it")
+        self.text += m[0] if m else ""
+
+    def file(self, name, body, *argv, raw=False):
+        """A profile with this text."""
+        self.p.write(self.p.layer + "/x.profile",
+                     body if isinstance(body, bytes) else HEAD + body)
+        self.add(name, "run", "--no-defaults", *(argv or ("-p", "x")), "--",
+                 "echo", MARK)
+        self.p.unprofile()
+
+    def fs(self, name, *lines, other=(), default=False):
+        """[fs] lines; other: those of a second profile."""
+        self.p.fs("x", *lines)
+        argv = ["-p", "x"]
+        if other:
+            self.p.fs("y", *other)
+            argv += ["-p", "y"]
+        self.add(name, "run", *([] if default else ["--no-defaults"]), *argv,
+                 "--", "echo", MARK)
+        self.p.unprofile()
+
+
+with Place(base=PW.pw_dir) as p:
+    b = Book(p)
+    T = p.top
+    # the text of a profile
+    b.file("a section of a later version", "[audit]\nreport = fs\n")
+    b.file("an unknown section", "[files]\nread = /usr\n")
+    b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
+    b.file("a key of a later version", "tier = read-only\n")
+    b.file("an unknown key", "[fs]\nraed = /usr\n")
+    b.file("a key that subtracts", "[fs]\nmask = /usr\n")
+    b.file("a key that is carrel's own", "packs = yes\n")
+    b.file("no value", "[fs]\nread =\n")
+    b.file("twice", "description = again\n")
+    b.file("an include that is no name", "include = a/b\n")
+    b.file("NUL", (HEAD + "[fs]\nread = /u\0sr\n").encode())
+    b.file("carriage return", "[fs]\r\n")
+    b.file("no UTF-8", HEAD.encode() + b"# \xff\n")
+    b.file("a control character", "[fs]\nread = /\x1busr\n")
+    b.file("no section", "[fs\n")
+    b.file("a long section", "[%s]\n" % ("s" * 60))
+    b.file("a long value", "[fs]\nread = /%s\n" % ("v" * 4096))
+    b.file("a tab", "[fs]\nread = /a\tb\n")
+    b.file("no equals sign", "[fs]\nread /usr\n")
+    b.file("no key", "[fs]\n= /usr\n")
+    b.file("outside a section", b"read = /usr\n")
+    b.file("no key but words", "[fs]\na b = /usr\n")
+    b.file("indented", "[fs]\n read = /usr\n")
+    b.file("too long a file", "#" * 300000 + "\n")
+    b.file("a BOM", ("\ufeff" + HEAD).encode())
+    # values
+    for name, line in (
+            ("an odd quote", 'read = "/a'),
+            ("a quote inside", 'read = /a"b'),
+            ("an arrow inside", "read = /a->/b"),
+            ("many words", "read = /a /b /c /d"),
+            ("an arrow at the front", "read = -> -> /b"),
+            ("an empty path", 'read = ""'),
+            ("two paths", "read = /a /b"),
+            ("a link without an arrow", "symlink = /a"),
+            ("a tmpfs of two", "tmpfs = /a -> /b"),
+            ("a tmpfs and a word", "tmpfs = /a mode=1"),
+            ("a tmpfs of no size", "tmpfs = /a size=1Q"),
+            ("a place that is carrel's", "tmpfs = /proc/x"),
+            ("the whole host", "read = / -> /host"),
+            ("a kernel interface", "read = /proc/1"),
+            ("a link too long", "symlink = /a -> {home}/%s" %
+             "/".join(["v" * 200] * 21)[:4095 - len(p.home)]),
+            ("a brace", "read = /a{b"),
+            ("an unknown placeholder", "read = {hom}/b"),
+            ("too long when filled in", "read = %s/b" % ("{home}" * 600)),
+            ("relative", "read = a/b"),
+            ("a tilde", "read = ~/x"),
+            ("a tilde alone", "read = ~"),
+            ("not clean", "read = /usr//bin/."),
+            ("dots", "read = /usr/../etc")):
+        b.fs(name, line)
+    # names
+    b.add("no such profile", "run", "-p", "nosuch", "--", "echo", MARK)
+    b.add("no such shipped one", "run", "-p", "@nosuch", "--", "echo", MARK)
+    b.add("the @ forgotten", "run", "-p", "sys", "--", "echo", MARK)
+    b.add("no name", "run", "-p", "a/b", "--", "echo", MARK)
+    b.file("too many profiles", "".join("include = n%d\n" % i
+                                        for i in range(512)) )
+    for n, i in (("a", "b"), ("b", "a")):
+        p.profile(n, HEAD + "include = %s\n" % i)
+    b.add("a cycle", "run", "-p", "a", "--", "echo", MARK)
+    p.unprofile()
+    for i in range(70):
+        p.profile("n%d" % i, HEAD + ("include = n%d\n" % (i + 1)
+                                     if i < 69 else ""))
+    b.add("a chain", "run", "-p", "n0", "--", "echo", MARK)
+    p.unprofile()
+    # files
+    x = p.layer + "/x.profile"
+    use = ("run", "-p", "x", "--", "echo", MARK)
+    os.symlink("y", x)
+    b.add("a link", *use)
+    os.unlink(x)
+    os.mkfifo(x)
+    b.add("a FIFO", *use)
+    os.unlink(x)
+    p.fs("x", "read = /usr")
+    for mode, name in ((0, "unreadable"), (0o666, "writable by others"),
+                       (0o664, "writable by a group")):
+        os.chmod(x, mode)
+        if mode == 0o664:       # not the one that is named after the user
+            p.host("sh", "-c", "for g in $(id -G); do chgrp $g %s; done" % x)
+            if os.stat(x).st_gid == GID:
+                b.keep(name)
+                continue
+        b.add(name, *use)
+    os.chmod(x, 0o644)
+    os.chmod(p.layer, 0o777)
+    b.add("a directory that others may write", *use)
+    os.chmod(p.layer, 0o755)
+    p.unprofile()
+    # the configuration
+    def config(name, text):
+        p.write(p.conf + "/config", text)
+        b.add(name, "run", "--", "echo", MARK)
+        os.unlink(p.conf + "/config")
+    config("empty and not", "[carrel]\ndefaults =\ndefaults = @sys\n")
+    config("a default that is no name", "[carrel]\ndefaults = a/b\n")
+    config("too many defaults", "[carrel]\n" + "".join(
+        "defaults = n%d\n" % i for i in range(257)))
+    config("a preference of a later version", "[carrel]\nprompt = x\n")
+    # one selection
+    b.file("a claim too often", "[fs]\n" + "read = /usr\n" * 1025)
+    for n in "xyz":
+        p.fs(n, *["tmpfs = /%s%d" % (n, i) for i in range(11000)])
+    b.add("too many grants", "run", "--no-defaults", "-p", "x", "-p", "y",
+          "-p", "z", "--", "echo", MARK)
+    p.unprofile()
+    b.add("the home as target", "run", "-C", p.home, "--", "echo", MARK)
+    b.add("the home as parent", "run", "-p", "@parent", "--", "echo", MARK)
+    os.makedirs(T + "/data/sub")
+    os.makedirs(T + "/other")
+    p.write(T + "/data/f", "f\n")
+    b.fs("a conflict", "read = %s/data -> /opt/x" % T,
+         other=["read = %s/other -> /opt/x" % T])
+    b.fs("a conflict of sizes and links", "tmpfs = /opt/x size=4096",
+         "tmpfs = /opt/x size=3M", "symlink = /opt/x -> a",
+         "tmpfs = /opt/x size=1G")
+    b.fs("a conflict with a default", "read = %s/data -> /tmp/x" % T,
+         "read = %s/data -> {home}" % T, default=True)
+    b.fs("a conflict of many", *["tmpfs = /opt/x size=1M"] * 300,
+         other=["tmpfs = /opt/x size=2M"])
+    b.fs("a tmpfs in a bind", "read = %s/data" % T,
+         other=["tmpfs = %s/data/sub" % T])
+    b.fs("a bind in a link", "symlink = /opt/l -> x",
+         "read = %s/data -> /opt/l/x" % T)
+    # what is found on the host
+    b.fs("a source that is not there", "read = %s/none" % T,
+         "write = %s/none2" % T)
+    b.fs("one that two want", "read = %s/none" % T,
+         other=["try-write = %s/none" % T])
+    b.fs("a file in the way", "read = %s/data/f/x" % T)
+    os.makedirs(T + "/shut/in")
+    os.chmod(T + "/shut", 0)
+    b.fs("one that cannot be reached", "read = %s/shut/in" % T)
+    os.chmod(T + "/shut", 0o755)
+    os.symlink("loop", T + "/loop")
+    b.fs("a loop", "read = %s/loop" % T)
+    os.symlink("lost", T + "/dangling")
+    b.fs("a link to nothing", "read = %s/dangling" % T)
+    s = socket.socket(socket.AF_UNIX)
+    # its path must be short
+    with tempfile.TemporaryDirectory(dir=T) as d:
+        os.chdir(d)
+        s.bind("sock")
+        os.chdir("/")
+        os.rename(d + "/sock", T + "/sock")
+    os.mkfifo(T + "/fifo")
+    os.symlink("/dev/null", T + "/todev")
+    os.symlink("/", T + "/toroot")
+    b.fs("a socket", "read = %s/sock" % T)
+    b.fs("a FIFO as source", "try-read = %s/fifo" % T)
+    b.fs("a device", "try-write = %s/todev" % T)
+    b.fs("a link to the whole host", "read = %s/toroot" % T)
+    b.fs("too much memory", "tmpfs = /opt/a size=1G", "tmpfs = /opt/b")
+    os.symlink("../other", T + "/data/link")
+    b.fs("a link in a bind", "read = %s/data" % T, "read = %s/data/link" % T)
+    b.fs("absent where it could be made", "write = %s/data" % T,
+         "try-read = %s/data/none" % T)
+    b.fs("a link that may be planted", "write = %s/data" % T,
+         "read = %s/data/link -> /opt/x" % T)
+    # the command line
+    for name, argv in (
+            ("no command", []),
+            ("an unknown command", ["frobnicate"]),
+            ("a command of a later version", ["why"]),
+            ("an unknown option", ["run", "--frob", "--", "true"]),
+            ("an option of a later version", ["run", "-f", "x", "true"]),
+            ("an option without its value", ["run", "-p"]),
+            ("a descriptor that is not open", ["run", "--status-fd", "77",
+                                               "--", "true"]),
+            ("too many -p", ["run"] + ["-p", "@sys"] * 257 + ["true"]),
+            ("a long -p", ["run", "-p", "n" * 5000, "true"]),
+            ("doctor and more", ["doctor", "x"]),
+            ("shell and a command", ["shell", "true"]),
+            ("an empty command", ["run", "--", ""]),
+            ("-C of the kernel", ["run", "-C", "/proc/self", "--", "true"]),
+            ("-C of a device", ["run", "-C", "/dev/shm", "--", "true"]),
+            ("-C of nothing", ["run", "-C", T + "/none", "--", "true"]),
+            ("-C of a file", ["run", "-C", T + "/data/f", "--", "true"])):
+        b.add(name, *argv)
+    r = p.host(HELPERS + "/argv0", "none", CARREL)
+    b.text += "== no name\n" + r.err
+    r = p.host(HELPERS + "/argv0", "name=-carrel", CARREL)
+    b.text += "== as a login shell\n" + r.err
+    fd = os.open(T, os.O_RDONLY)
+    b.add("a directory as input", "run", "--", "true", stdin=fd)
+    os.close(fd)
+    fd = os.open(T + "/data/f", os.O_PATH)
+    b.add("a path as input", "run", "--", "true", stdin=fd)
+    os.close(fd)
+    fd = os.eventfd(0)
+    b.add("an event as input", "run", "--", "true", stdin=fd)
+    os.close(fd)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        b.add("a network as input", "run", "--", "true", stdin=s)
+    equal(p.do("--help").code, 0, "--help")
+    b.text += "== --help\n" + p.do("--help").out
+    with open("/dev/full", "w") as full:
+        b.add("no space for the help", "--help", stdout=full)
+    r = p.do("run", "-v", "--", "true", cwd=p.home)
+    ok(r.code == 0, "no target", r)
+    b.text += "== no target\n" + golden.plain(r.err, p)
+    # a command that is not there
+    b.add("nowhere", "run", "--", "no-such-x", code=NOTFOUND)
+    b.add("no such path", "run", "--", "./no-such-x", code=NOTFOUND)
+    b.add("no shell", "run", "--no-defaults", "--", "env", code=NOTFOUND)
+    p.write(T + "/bin/only-here", "#!/bin/sh\n", 0o755)
+    b.add("only outside", "run", "--", "only-here", code=NOTFOUND,
+          env=dict(p.env, PATH=T + "/bin"))
+    p.write("lost", "#!/opt/none/interp -x\n", 0o755)
+    b.add("no interpreter", "run", "--", "./lost", code=NOTFOUND)
+    p.write("script", "echo hi\n", 0o755)
+    b.add("a script without a first line", "run", "--", "./script",
+          code=NOTEXEC)
+    p.write("text", "x\n")
+    b.add("not executable", "run", "--", "./text", code=NOTEXEC)
+    # the program around it
+    mine = T + "/inst"
+    shutil.copytree(INST, mine)
+    parse = mine + "/libexec/carrel/carrel-parse"
+    p.write(mine + "/share/carrel/profiles/own.profile", "[profile]\n"
+            "packs = no\n")
+    own = ("run", "--no-defaults", "-p", "@own", "--", "echo", MARK)
+    b.add("no is no value", *own, carrel=mine + "/bin/carrel")
+    p.write(mine + "/share/carrel/profiles/own.profile", "[profile]\n"
+            "packs = 1\n")
+    b.add("only yes is", *own, carrel=mine + "/bin/carrel")
+    for call, n, name in (("prctl", 3, "no_new_privs of the parser"),
+                          ("prlimit64", 1, "limits of the parser"),
+                          ("landlock_restrict_self", 1,
+                           "Landlock of the parser"),
+                          ("seccomp", 1, "the parser's filter")):
+        b.add(name, "fail", "1", call, str(n), "1", CARREL, "run", "--",
+              "echo", MARK, carrel=HELPERS + "/inject")
+    b.add("no process group", "fail", "3", "setpgid", "1", "1", CARREL,
+          "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
+    b.add("no word from inside", "fail", "2", "signalfd4", "1", "1", CARREL,
+          "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
+    b.add("no poll", "fail", "0", "poll", "1", "1", CARREL, "run", "--",
+          "echo", MARK, carrel=HELPERS + "/inject")
+    os.unlink(parse)
+    b.add("no parser", "run", "--", "echo", MARK,
+          carrel=mine + "/bin/carrel")
+    proc = p.start("run", "--", "sh", "-c", "echo up; exec sleep 60")
+    proc.stdout.readline()
+    pid1 = [x for x in sandboxed() if status_of(x).get("NSpid", "").split()
+            [-1:] == ["1"]]
+    with golden.as_root():
+        for x in pid1:
+            os.kill(x, signal.SIGKILL)
+    r = finish(proc, 20)
+    ok(r.code == OWN, "killed from outside", r, pid1)
+    b.text += "== killed from outside\n" + r.err
+
+    golden.compare("refusals.txt", b.text, "S2 every refusal")
+
+    # each text of the sources is in there
+    used, count = set(), 0
+    for where, names in SOURCES:
+        for name in names.split():
+            for text in literals(where % name):
+                if words(text) < 2 or "\\x" in text:
+                    continue
+                count += 1
+                if re.search(pattern(text), b.text):
+                    continue
+                why = [e for e in EXEMPT if re.fullmatch(e[0], name) and
+                       re.fullmatch(e[1], text, re.S)]
+                used |= {e[:2] for e in why}
+                ok(why, "%s: a golden row for %r" % (where % name, text[:90]),
+                   "add a case to run/messages.t, then make golden")
+    ok(count > 150, "control: %d texts were looked for" % count)
+    equal([e[:2] for e in EXEMPT if e[:2] not in used], [],
+          "no exemption is left over")
+    ok(not re.search(pattern("this text is in no message"), b.text),
+       "control: a text that is not there is not found")
+done()
