@@ -15,6 +15,10 @@
  * (S7): both are about paths that the policy grants for writing.
  */
 
+#define LINK_FIX                                                               \
+	"put a directory in the place of the symlink, or grant less for "      \
+	"writing"
+
 /* A path that the policy grants for writing, and the grant. */
 struct written {
 	const char *path;
@@ -103,10 +107,7 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 			snprintf(what, sizeof(what),
 			    "the symlink %s that leads there could be replaced",
 			    SHOWN(r->links[k]));
-			return refuse_own(d, i,
-			    "put a directory in the place of the symlink, or "
-			    "grant less for writing",
-			    what);
+			return refuse_own(d, i, LINK_FIX, what);
 		}
 		policy_tell_grant(
 		    d->po, &d->po->grants[by->grant], who, sizeof(who));
@@ -195,7 +196,8 @@ bare(const struct draft *d, size_t i, const char *top, const char *path)
 	snprintf(guest, sizeof(guest), "%s%s", g->guest, path_below(top, path));
 	if (strlen(guest) > PATH_MAX_LEN)
 		return 1;
-	own = policy_find(d->po, guest);
+	if ((own = policy_find(d->po, guest)) == NULL)
+		own = policy_above(d->po, guest);
 	if (own != NULL && (own->flags & GRANT_OWN))
 		return 0; /* if it is absent, that was judged */
 	return plan_grant_at(d, guest) == (int)i;
@@ -268,11 +270,15 @@ plan_own_presence(struct draft *d, size_t i)
 	const struct grant *g = &d->po->grants[i];
 	const struct grant *in = policy_above(d->po, g->guest);
 	const struct survey_row *r = plan_row(d, i);
+	const struct survey_row *up;
 	char fix[PATH_MAX_LEN + 64];
 
 	d->fate[i] = FATE_NONE;
+	if (in == NULL)
+		return 0;
 	/* without the write grant there is nothing to protect */
-	if (in == NULL || plan_row(d, (size_t)(in - d->po->grants))->err != 0)
+	up = plan_row(d, (size_t)(in - d->po->grants));
+	if (up->err != 0)
 		return 0;
 	if (r->err == 0 && (r->type == SURVEY_DIR || r->type == SURVEY_FILE)) {
 		d->fate[i] = FATE_STEP;
@@ -282,6 +288,8 @@ plan_own_presence(struct draft *d, size_t i)
 		return 0; /* told where it is staged */
 	if (r->err == 0)
 		return refuse_own(d, i, "remove it", "that is no directory");
+	if (r->nlinks > up->nlinks)
+		return refuse_own(d, i, LINK_FIX, "a symlink leads it nowhere");
 	snprintf(fix, sizeof(fix), "%s %s",
 	    r->err == ENOENT ? "create it first: mkdir -p" : "look at",
 	    g->source);

@@ -222,7 +222,9 @@ missing(const struct caller *c, const struct grant *g, struct survey_row *r,
 		return look_one(g->source, r);
 	if (!w.loose)
 		r->shut = 1;
-	else if (!make && mine && err == ENOENT)
+	else if (make && mine)
+		r->err = err;
+	else if (mine && err == ENOENT)
 		return pretend(r, top->real, below);
 	return 0;
 }

@@ -55,11 +55,15 @@ def commands(p):
        tree(p.top + "/opt") == before,
        "R011 S55 nothing inside can write what is staged", r)
     p.fs("run", "tmpfs = /run")
-    r = p.sh("touch /run/ok; mv /run/carrel /run/c; rm -rf /run/carrel; "
-             "mkdir -p /run/carrel/bin/x; tool; ls /run", "-p", "a", "-p",
-             "run")
-    ok(r.out == "TOOL /run/carrel/bin/tool\ncarrel\nok\n",
-       "S55 nor in a /run that is a writable tmpfs", r)
+    for weak in ((), ("--without-landlock",)):
+        r = p.sh("touch /run/ok; mv /run/carrel /run/c; rm -rf /run/carrel; "
+                 "mkdir -p /run/carrel/bin/x /run/carrel/y; touch "
+                 "/run/carrel/bin/z; mv /run/carrel/bin /run/carrel/b; tool; "
+                 "ls /run /run/carrel /run/carrel/bin", "-p", "a", "-p",
+                 "run", *weak)
+        ok(r.out == "TOOL /run/carrel/bin/tool\n/run:\ncarrel\nok\n\n"
+           "/run/carrel:\nbin\n\n/run/carrel/bin:\ntool\ntwo words\n",
+           "S55 nor in a /run that is a writable tmpfs %s" % (weak,), r)
     says(p, "S91 COMMANDS names file and claim", "-p", "a",
          has=(r"staged +/run/carrel/bin/tool from %s +command a:4" % tool,
               r'"/run/carrel/bin/two words" from', r"PATH=/run/carrel/bin:"),
@@ -562,13 +566,32 @@ def etc_of_the_host(p):
                             "try-read = /lib", "try-read = /lib64") else None
             with root():
                 now = tree(etc), tree(p.top + "/run")
-            ok((r.code == 0 and MARK in r.out or r.code == OWN and
-                "/etc" in r.err) and now == state,
+            ok(r.code == 0 and MARK in r.out and now == state,
                "V041 R012 %s of /etc, the files are %s: the host's are as "
                "before" % (verb, kind), r)
-            ok(kind == "missing" and r.code == 0 or r.code in (0, OWN),
-               "V041 %s, %s: no crash" % (verb, kind), r)
         p.unprofile("x", "usr")
+    # S7: /etc/carrel is not there, and now somebody could make it
+    p.fs("x", "write = /etc")
+    p.fs("usr", "read = /usr", "try-read = /bin", "try-read = /lib",
+         "try-read = /lib64")
+    with root():
+        os.chown(etc, UID, GID)
+    r = private(p, "echo " + MARK, "--no-defaults", "-p", "usr", "-p", "x",
+                prepare=bind)
+    ok(r.code == OWN and MARK not in r.out and "/etc/carrel" in r.err and
+       "create it first: mkdir -p /etc/carrel" in r.err and "x.profile:4" in r.err and
+       not os.path.exists(etc + "/carrel"),
+       "S7 a place of the host's that a payload could make", r)
+    with root():
+        os.makedirs(etc + "/carrel/profiles.d")
+    r = private(p, "mkdir /etc/carrel/x; touch /etc/ok; echo " + MARK,
+                "--no-defaults", "-p", "usr", "-p", "x", prepare=bind)
+    ok(r.out == MARK + "\n" and "Read-only" in r.err and
+       os.path.exists(etc + "/ok"), "S7 control: when it is there", r)
+    with root():
+        os.chown(etc, 0, 0)
+        shutil.rmtree(etc + "/carrel")
+    p.unprofile("x", "usr")
     # a directory of the caller's where carrel would generate files
     os.makedirs(p.top + "/fake-etc")
     p.write(p.top + "/fake-etc/hosts", "mine\n")
