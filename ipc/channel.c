@@ -3,14 +3,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "channel.h"
-
-/* Room for more descriptors than any peer may send: they are closed. */
-#define FDS_CLOSED 8
 
 int
 channel_pair(int fd[2])
@@ -152,59 +150,47 @@ receiver_free(struct receiver *r)
 	r->data = NULL;
 }
 
+/*
+ * An empty datagram reads like the end of the stream; but at the end the peer
+ * has closed, and nothing of what it said is left.
+ */
 static int
-close_rights(struct msghdr *m)
+is_end(int fd)
 {
-	struct cmsghdr *c;
-	size_t i, n;
-	int fd, any = 0;
+	struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+	int left;
 
-	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
-		any = 1;
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (i = 0; i < n; i++) {
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			close(fd);
-		}
-	}
-	return any;
+	return poll(&p, 1, 0) == 1 &&
+	       (p.revents & (POLLRDHUP | POLLHUP)) != 0 &&
+	       ioctl(fd, FIONREAD, &left) == 0 && left == 0;
 }
 
-/* One datagram into r->data: its length, 0 at the end of the stream, or -1. */
+/*
+ * One datagram into r->data: its length, 0 at the end of the stream, or -1.
+ * There is no room for control data: a descriptor that a peer sends is never
+ * installed here (closing one can take as long as its owner likes), and the
+ * kernel says MSG_CTRUNC.
+ */
 static ssize_t
 receive(struct receiver *r)
 {
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(FDS_CLOSED * sizeof(int))];
-	} ctl;
 	struct iovec iov = {.iov_base = r->data, .iov_len = DATAGRAM_MAX + 1};
-	struct msghdr m = {.msg_iov = &iov,
-	    .msg_iovlen = 1,
-	    .msg_control = ctl.space,
-	    .msg_controllen = sizeof(ctl.space)};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 	ssize_t n;
 
-	for (;;) {
-		m.msg_controllen = sizeof(ctl.space);
-		n = recvmsg(r->fd, &m, MSG_CMSG_CLOEXEC);
-		if (n >= 0)
-			break;
-		if (errno == ECONNRESET)
-			return 0;
-		if (errno == EINTR)
+	while ((n = recvmsg(r->fd, &m, 0)) == -1) {
+		/* it closed without reading all of ours, and said it once */
+		if (errno == EINTR || errno == ECONNRESET)
 			continue;
 		if (errno != EAGAIN ||
 		    wait_for(r->fd, POLLIN, r->deadline) == -1)
 			return -1;
 	}
-	if (close_rights(&m)) {
+	if ((m.msg_flags & MSG_CTRUNC) != 0 || (n == 0 && !is_end(r->fd))) {
 		errno = EBADMSG;
 		return -1;
 	}
-	if ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || n > DATAGRAM_MAX) {
+	if ((m.msg_flags & MSG_TRUNC) != 0 || n > DATAGRAM_MAX) {
 		errno = EMSGSIZE;
 		return -1;
 	}

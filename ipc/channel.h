@@ -42,14 +42,13 @@ int sender_flush(struct sender *);
  * Receives records in the order of a table. Next record: 1 and its type and
  * fields (valid until the next call), or 0 when the peer closed after the
  * table was used up, or -1 with errno:
- *	EMSGSIZE	truncated datagram or control data (MSG_TRUNC)
+ *	EMSGSIZE	a datagram of more than DATAGRAM_MAX
  *	EBADMSG		a short, long or unknown record, one out of turn, an
- *			unexpected descriptor
+ *			unexpected descriptor, an empty datagram
  *	EPIPE		the peer closed too early
  *	ETIMEDOUT	the deadline passed
  *	EFBIG		more than POLICY_BYTES_MAX in all
- * Descriptors that arrive are closed before the error is returned. An empty
- * datagram looks as if the peer had closed, and is taken so.
+ * A descriptor that is sent is never installed in this process.
  */
 struct receiver {
 	int fd;

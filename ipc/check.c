@@ -277,8 +277,15 @@ check_nesting(const struct grant *above, const struct grant *g)
 	return 0;
 }
 
+/* The grants above the one that is looked at, outermost first. */
+struct above {
+	const struct grant *g[PATH_MAX_LEN / 2 + 1]; /* one a component */
+	size_t n;
+};
+
 static int
-check_grant(const struct policy *po, size_t i, char *why, size_t len)
+check_grant(
+    const struct policy *po, size_t i, struct above *up, char *why, size_t len)
 {
 	const struct grant *g = &po->grants[i];
 
@@ -292,11 +299,15 @@ check_grant(const struct policy *po, size_t i, char *why, size_t len)
 		snprintf(why, len, "\"%s\" is out of order", g->guest);
 		return -1;
 	}
-	if (check_nesting(policy_above(po, g->guest), g) == -1) {
+	/* all before it are in order: what is above it is at the stack's end */
+	while (up->n > 0 && !path_covers(up->g[up->n - 1]->guest, g->guest))
+		up->n--;
+	if (check_nesting(up->n > 0 ? up->g[up->n - 1] : NULL, g) == -1) {
 		snprintf(
 		    why, len, "\"%s\" lies inside another grant", g->guest);
 		return -1;
 	}
+	up->g[up->n++] = g;
 	return 0;
 }
 
@@ -331,6 +342,7 @@ check_shown(const struct policy *po, char *why, size_t len)
 int
 policy_check(const struct policy *po, char *why, size_t len)
 {
+	struct above up = {.n = 0};
 	size_t i;
 
 	for (i = 0; i < po->nprofiles; i++)
@@ -348,7 +360,7 @@ policy_check(const struct policy *po, char *why, size_t len)
 	if (po->nrefusals > 0)
 		return 0;
 	for (i = 0; i < po->ngrants; i++)
-		if (check_grant(po, i, why, len) == -1)
+		if (check_grant(po, i, &up, why, len) == -1)
 			return -1;
 	return environ_check(po, why, len);
 }

@@ -34,6 +34,7 @@
 #define RECORD_MAX	 65536		 /* one record, with its header */
 #define DATAGRAM_MAX	 131072		 /* several; less than a socket holds */
 #define POLICY_BYTES_MAX (64UL << 20)	 /* all records of one policy */
+#define PLAN_BYTES_MAX	 (128UL << 20)	 /* all steps of one plan */
 
 /* of the environment */
 #define VARIABLE_NAME_MAX 128	 /* the name of a variable */

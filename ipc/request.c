@@ -110,7 +110,7 @@ request_receive(struct receiver *r, struct request *out)
 		else if (type == RECORD_CALLER)
 			ok = caller_get(&c, &q.caller) == 0;
 		else
-			ok = rcur_end(&c) == 0;
+			ok = rcur_end(&c) == 0 && r->off == r->len;
 		if (!ok || type == RECORD_REQUEST_END)
 			break;
 	}

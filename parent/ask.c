@@ -1,7 +1,11 @@
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "account.h"
@@ -26,13 +30,24 @@ join(const char *dir, const char *name)
 }
 
 static void
-send_request(int fd, const struct request *q)
+send_request(const struct asked *a, const struct request *q)
 {
 	struct sender s;
+	char why[TEXT_MAX_LEN];
+	int err, status;
 
-	if (sender_init(&s, fd, channel_deadline(PARSER_SECONDS)) == -1 ||
-	    request_send(&s, q) == -1)
-		fatal("cannot ask " PARSER ": %s", strerror(errno));
+	if (sender_init(&s, a->fd, a->deadline) == -1)
+		fatal("out of memory");
+	if (request_send(&s, q) == -1) {
+		err = errno;
+		if (err != EPIPE || ask_wait(a, &status) == -1)
+			(void)kill(a->pid, SIGKILL);
+		else if (status != 0)
+			fatal("%s", ask_ended(status, why, sizeof(why)));
+		if (err != EPIPE && err != ETIMEDOUT)
+			fatal("cannot ask " PARSER ": %s", strerror(err));
+		fatal("%s", ask_broken(err, why, sizeof(why)));
+	}
 	sender_free(&s);
 }
 
@@ -44,6 +59,7 @@ ask_start(const struct install *in, struct asked *a)
 
 	if (channel_pair(pair) == -1)
 		fatal("socketpair: %s", strerror(errno));
+	a->deadline = channel_deadline(PARSER_SECONDS);
 	a->pid = helper_start(in, PARSER, argv, pair[1]);
 	a->fd = pair[0];
 	close(pair[1]);
@@ -67,10 +83,111 @@ ask_send(const struct asked *a, const struct install *in,
 	q.select = o->select;
 	q.nselect = o->nselect;
 	q.caller = *c;
-	send_request(a->fd, &q);
+	send_request(a, &q);
 	free(q.host);
 	free(q.host_config);
 	free(q.user);
 	free(q.user_config);
 	free(config);
+}
+
+int
+ask_wait(const struct asked *a, int *status)
+{
+	struct pollfd p = {.events = POLLIN};
+	int n;
+
+	/* pidfd_open(2): readable when the process has ended */
+	if ((p.fd = (int)syscall(SYS_pidfd_open, a->pid, 0)) == -1)
+		return -1;
+	do
+		n = poll(&p, 1, channel_left(a->deadline));
+	while (n == -1 && errno == EINTR);
+	close(p.fd);
+	if (n == 0)
+		errno = ETIMEDOUT;
+	return n == 1 && waitpid(a->pid, status, 0) == a->pid ? 0 : -1;
+}
+
+#define STR(x)	STR_(x)
+#define STR_(x) #x
+#define SECONDS STR(PARSER_SECONDS)
+#define FIND	"find the profile that does it: carrel run --no-defaults -p NAME"
+
+static const struct {
+	int sig;
+	const char *text;
+} deaths[] = {
+    {SIGSYS, "was stopped at a system call that its filter does not allow "
+	     "(SIGSYS): a profile made it misbehave, or this kernel or libc "
+	     "is new to carrel; " FIND ", and report it"},
+    {SIGKILL, "was killed (SIGKILL): memory ran out, it used " SECONDS " s of "
+	      "processor time, or someone killed it; see the kernel's log, "
+	      "and name fewer or smaller profiles"},
+    {SIGXCPU,
+	"used " SECONDS " s of processor time (SIGXCPU); name fewer or smaller "
+	"profiles"},
+    {SIGSEGV, "crashed (SIGSEGV); " FIND ", and report it"},
+    {SIGBUS, "crashed (SIGBUS); " FIND ", and report it"},
+    {SIGABRT, "crashed (SIGABRT); " FIND ", and report it"},
+    {SIGILL, "crashed (SIGILL); " FIND ", and report it"},
+    {SIGFPE, "crashed (SIGFPE); " FIND ", and report it"},
+};
+
+const char *
+ask_ended(int status, char *buf, size_t len)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++)
+		if (sig == deaths[i].sig) {
+			snprintf(buf, len, PARSER " %s", deaths[i].text);
+			return buf;
+		}
+	if (sig != 0)
+		snprintf(buf, len,
+		    PARSER " was ended by signal %d: someone sent it; try "
+			   "again",
+		    sig);
+	else if (WEXITSTATUS(status) == EXIT_CARREL)
+		snprintf(buf, len,
+		    PARSER " gave up without a policy (exit %d): it ran out of "
+			   "memory, or could not make itself ready; name fewer "
+			   "or smaller profiles, and see carrel doctor",
+		    EXIT_CARREL);
+	else
+		snprintf(buf, len,
+		    PARSER " failed (exit %d), which carrel's own never does; "
+			   "install carrel again",
+		    WEXITSTATUS(status));
+	return buf;
+}
+
+const char *
+ask_broken(int err, char *buf, size_t len)
+{
+	if (err == ETIMEDOUT)
+		snprintf(buf, len,
+		    PARSER " has not ended after %d s; is a directory of "
+			   "profiles on a file system that does not answer?",
+		    PARSER_SECONDS);
+	else if (err == EPIPE)
+		snprintf(buf, len,
+		    PARSER " ended well, but before the end of its policy; "
+			   "install carrel again");
+	else if (err == EFBIG)
+		snprintf(buf, len,
+		    "the policy has more than %lu MiB; name fewer or smaller "
+		    "profiles",
+		    POLICY_BYTES_MAX >> 20);
+	else if (err == ENOMEM)
+		snprintf(buf, len, "out of memory for the policy");
+	else
+		snprintf(buf, len,
+		    PARSER " does not keep to the protocol (%s): it is of "
+			   "another version, damaged or hostile; install "
+			   "carrel again, and report it if that does not help",
+		    strerror(err));
+	return buf;
 }

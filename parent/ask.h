@@ -1,6 +1,8 @@
 #ifndef CARREL_ASK_H
 #define CARREL_ASK_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct caller;
@@ -12,6 +14,7 @@ struct start;
 struct asked {
 	pid_t pid;
 	int fd;
+	int64_t deadline; /* PARSER_SECONDS from its start, for everything */
 };
 
 /* Starts it; it waits for the request. Ends the program if it cannot. */
@@ -20,5 +23,15 @@ void ask_start(const struct install *, struct asked *);
 /* Sends it what to resolve. Ends the program if that cannot be done. */
 void ask_send(const struct asked *, const struct install *,
     const struct options *, const struct start *, const struct caller *);
+
+/* Waits for its end: 0 and its status, or -1 with errno (ETIMEDOUT). */
+int ask_wait(const struct asked *, int *status);
+
+/*
+ * For a person: what it means that it ended with this wait status, or that
+ * policy_receive() gave this errno, and what to do. Returns buf.
+ */
+const char *ask_ended(int status, char *buf, size_t len);
+const char *ask_broken(int err, char *buf, size_t len);
 
 #endif

@@ -1,10 +1,8 @@
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,61 +24,34 @@
 
 #define SCREEN "carrel-screen"
 
-/* Waits for the parser's end; one that does not end is killed. */
-static int
-wait_parser(pid_t pid, int64_t deadline)
-{
-	struct pollfd p = {.events = POLLIN};
-	int status, n = 0;
-
-	/* pidfd_open(2): readable when the process has ended */
-	if ((p.fd = (int)syscall(SYS_pidfd_open, pid, 0)) == -1)
-		fatal("pidfd_open: %s", strerror(errno));
-	do
-		n = poll(&p, 1, channel_left(deadline));
-	while (n == -1 && errno == EINTR);
-	close(p.fd);
-	if (n != 1)
-		(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			fatal("wait for carrel-parse: %s", strerror(errno));
-	if (n != 1)
-		fatal("carrel-parse did not end within %d seconds",
-		    PARSER_SECONDS);
-	return status;
-}
-
-/* The peer's exit status counts: only 0 after END is a policy. */
+/*
+ * The peer's exit status counts: only 0 after END is a policy. If it ended
+ * too early, how it ended says more.
+ */
 static void
-reap_parser(pid_t pid, int64_t deadline)
+receive_policy(const struct asked *a, struct policy *po)
 {
-	int status = wait_parser(pid, deadline);
-
-	if (WIFSIGNALED(status))
-		fatal("carrel-parse was ended by signal %d", WTERMSIG(status));
-	if (WEXITSTATUS(status) != 0)
-		fatal("carrel-parse failed (exit %d)", WEXITSTATUS(status));
-}
-
-static void
-receive_policy(pid_t pid, int fd, struct policy *po)
-{
-	int64_t deadline = channel_deadline(PARSER_SECONDS);
 	struct receiver r;
 	char why[TEXT_MAX_LEN];
-	int err;
+	int err = 0, status = 0, ended = 0;
 
-	if (receiver_init(&r, fd, deadline, record_policy) == -1)
-		fatal("out of memory");
-	if (policy_receive(&r, po) == -1) {
+	if (receiver_init(&r, a->fd, a->deadline, record_policy) == -1 ||
+	    policy_receive(&r, po) == -1)
 		err = errno;
-		(void)kill(pid, SIGKILL);
-		fatal("the policy from carrel-parse: %s", strerror(err));
-	}
 	receiver_free(&r);
-	close(fd);
-	reap_parser(pid, deadline);
+	close(a->fd);
+	if (err == 0 || err == EPIPE) {
+		ended = ask_wait(a, &status) == 0;
+		if (!ended)
+			err = errno;
+	}
+	if (status != 0)
+		fatal("%s", ask_ended(status, why, sizeof(why)));
+	if (err != 0) {
+		if (!ended)
+			(void)kill(a->pid, SIGKILL);
+		fatal("%s", ask_broken(err, why, sizeof(why)));
+	}
 	if (policy_check(po, why, sizeof(why)) == -1)
 		fatal("%s", why);
 }
@@ -148,7 +119,7 @@ explain_run(const struct install *in, const struct options *o,
 	struct failure f;
 	int code;
 
-	receive_policy(a->pid, a->fd, &po);
+	receive_policy(a, &po);
 	memset(&sv, 0, sizeof(sv));
 	if (policy_protect(&po, c) == -1)
 		fatal("protect what carrel trusts: %s", strerror(errno));

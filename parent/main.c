@@ -1,5 +1,7 @@
 #include <errno.h>
 #include <linux/keyctl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -39,6 +41,25 @@ setup_refused(int err)
 	log_warn("new namespaces: %s%s%s", strerror(err),
 	    why[0] != '\0' ? "; " : "", why);
 	return EXIT_CARREL;
+}
+
+/* Ends the program after a usage error, or after --help and --version. */
+static void
+read_options(int argc, char **argv, struct options *o)
+{
+	const char *text = NULL;
+	char why[TEXT_MAX_LEN];
+
+	switch (options_read(argc, argv, o, &text, why, sizeof(why))) {
+	case 0:
+		return;
+	case 1:
+		if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+			fatal("standard output: %s", strerror(errno));
+		exit(0);
+	default:
+		fatal("%s", why);
+	}
 }
 
 /*
@@ -82,8 +103,11 @@ run(const struct options *o, const struct start *st, const struct caller *c,
 	    .start = st,
 	    .terminal = &terminal,
 	    .parser = a->pid};
-	struct setup s = {
-	    .options = o, .caller = c, .start = st, .parser = a->fd};
+	struct setup s = {.options = o,
+	    .caller = c,
+	    .start = st,
+	    .parser = a->fd,
+	    .deadline = a->deadline};
 	int control[2];
 
 	session_keyring();
@@ -114,7 +138,7 @@ main(int argc, char **argv, char **envp)
 	struct start st;
 
 	start_normalise(argc, argv, envp, &st);
-	options_read(argc, argv, &o);
+	read_options(argc, argv, &o);
 	if (caps_privileged())
 		fatal("installed with privilege (setuid or capabilities), "
 		      "which is not in this version of carrel; remove it, "

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "control.h"
 #include "ipc/cause.h"
 #include "ipc/channel.h"
@@ -346,6 +347,8 @@ read_control(struct monitor *m)
 static void
 parser_ended(struct monitor *m, int status)
 {
+	char why[TEXT_MAX_LEN];
+
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
 		m->tell_go = 1;
@@ -353,11 +356,7 @@ parser_ended(struct monitor *m, int status)
 	}
 	if (m->code != -1)
 		return;
-	if (WIFSIGNALED(status))
-		log_warn(
-		    "carrel-parse was ended by signal %d", WTERMSIG(status));
-	else
-		log_warn("carrel-parse failed (exit %d)", WEXITSTATUS(status));
+	log_warn("%s", ask_ended(status, why, sizeof(why)));
 	give_up(m, EXIT_CARREL);
 }
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "config.h"
 #include "ipc/limits.h"
-#include "ipc/log.h"
 #include "options.h"
 
 enum {
@@ -47,6 +47,8 @@ static const struct option long_options[] = {
 static const char *const later_commands[] = {
     "profile", "config", "why", "violations", "learn", "import", NULL};
 
+static const char version_text[] = "carrel " CARREL_VERSION "\n";
+
 static const char usage_text[] =
     "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-C DIR]\n"
     "                  [--status-fd N] [--wait-all] [--allow-ptrace]\n"
@@ -70,12 +72,32 @@ static const char usage_text[] =
     "Exit: COMMAND's own code, 128+N for a signal, 127 not found inside,\n"
     "126 not executable, 125 carrel itself failed or refused.\n";
 
-static void
-say(const char *text)
+/* What is being read, and where what ends it is noted. */
+struct reading {
+	struct options *o;
+	const char **say;
+	char *why;
+	size_t len;
+};
+
+/* Always -1. */
+static int __attribute__((format(printf, 2, 3)))
+wrong(const struct reading *r, const char *fmt, ...)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-		fatal("standard output: %s", strerror(errno));
-	exit(0);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->why, r->len, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* Always 1. */
+static int
+say(const struct reading *r, const char *text)
+{
+	*r->say = text;
+	return 1;
 }
 
 static const struct {
@@ -89,43 +111,64 @@ static const struct {
     {"doctor", COMMAND_DOCTOR, 0},
 };
 
-static void
-read_command(const char *name, struct options *o)
+static int
+read_command(const struct reading *r, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
-			o->command = commands[i].command;
-			o->shell = commands[i].shell;
-			return;
+			r->o->command = commands[i].command;
+			r->o->shell = commands[i].shell;
+			return 0;
 		}
 	for (i = 0; later_commands[i] != NULL; i++)
 		if (strcmp(name, later_commands[i]) == 0)
-			fatal("\"%s\" is not in this version of carrel; "
-			      "see carrel --help for what is",
+			return wrong(r,
+			    "\"%s\" is not in this version of carrel; see "
+			    "carrel --help for what is",
 			    name);
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		say("carrel " CARREL_VERSION "\n");
+		return say(r, version_text);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
 	    strcmp(name, "help") == 0)
-		say(usage_text);
-	fatal("unknown command \"%s\"; to run a program use: carrel run -- %s",
+		return say(r, usage_text);
+	return wrong(r,
+	    "unknown command \"%s\"; to run a program use: carrel run -- %s",
 	    name, name);
 }
 
-static char *
-keep(const char *s)
+/* A copy in *to, in the place of what is there. */
+static int
+keep(const struct reading *r, char **to, const char *s)
 {
-	char *p = strdup(s);
+	free(*to);
+	*to = strdup(s);
+	return *to != NULL ? 0 : wrong(r, "out of memory");
+}
 
-	if (p == NULL)
-		fatal("out of memory");
-	return p;
+/* Where the descriptor's file lies, if it is a regular one. */
+static int
+read_status_file(const struct reading *r)
+{
+	char link[32], path[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	free(r->o->status_file);
+	r->o->status_file = NULL;
+	if (fstat(r->o->status_fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", r->o->status_fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return wrong(r, "--status-fd: %s: %s", link, strerror(errno));
+	path[n] = '\0';
+	return keep(r, &r->o->status_file, path);
 }
 
 static int
-descriptor(const char *s)
+read_descriptor(const struct reading *r, const char *s)
 {
 	char *end;
 	int flags;
@@ -136,144 +179,166 @@ descriptor(const char *s)
 	if (s[0] < '0' || s[0] > '9' || *end != '\0' || errno != 0 ||
 	    n > INT_MAX || (flags = fcntl((int)n, F_GETFL)) == -1 ||
 	    (flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0)
-		fatal("--status-fd \"%s\" is not open for writing; open it in "
-		      "the calling shell, e.g. carrel run --status-fd 3 ... "
-		      "3>status",
+		return wrong(r,
+		    "--status-fd \"%s\" is not open for writing; open it in "
+		    "the calling shell, e.g. carrel run --status-fd 3 ... "
+		    "3>status",
 		    s);
-	return (int)n;
+	r->o->status_fd = (int)n;
+	return read_status_file(r);
 }
 
-/* Where a descriptor's file lies, or NULL if it is no regular file. */
-static char *
-regular_file(int fd)
+static int
+read_profile(const struct reading *r, const char *name)
 {
-	char link[32], path[PATH_MAX];
-	struct stat st;
-	ssize_t n;
+	struct options *o = r->o;
 
-	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
-		return NULL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		fatal("--status-fd: %s: %s", link, strerror(errno));
-	path[n] = '\0';
-	return keep(path);
+	if (o->nselect >= SELECT_MAX)
+		return wrong(
+		    r, "more than %d profiles are named with -p", SELECT_MAX);
+	if (strlen(name) > VALUE_MAX_LEN)
+		return wrong(r, "a name given to -p is longer than %d bytes",
+		    VALUE_MAX_LEN);
+	return keep(r, &o->select[o->nselect++], name);
 }
 
-static void
-read_option(int c, const char *word, struct options *o)
+static int
+read_option(const struct reading *r, int c, const char *word)
 {
+	struct options *o = r->o;
+
 	switch (c) {
 	case 'n':
 		o->command = COMMAND_EXPLAIN;
-		break;
+		return 0;
 	case 'v':
 		o->verbose = 1;
-		break;
+		return 0;
 	case 'p':
-		if (o->nselect >= SELECT_MAX)
-			fatal("more than %d profiles are named with -p",
-			    SELECT_MAX);
-		if (strlen(optarg) > VALUE_MAX_LEN)
-			fatal("a name given to -p is longer than %d bytes",
-			    VALUE_MAX_LEN);
-		o->select[o->nselect++] = keep(optarg);
-		break;
+		return read_profile(r, optarg);
 	case 'C':
-		o->dir = keep(optarg);
-		break;
+		return keep(r, &o->dir, optarg);
 	case OPT_NO_DEFAULTS:
 		o->no_defaults = 1;
-		break;
+		return 0;
 	case OPT_STATUS_FD:
-		o->status_fd = descriptor(optarg);
-		o->status_file = regular_file(o->status_fd);
-		break;
+		return read_descriptor(r, optarg);
 	case OPT_WAIT_ALL:
 		o->wait_all = 1;
-		break;
+		return 0;
 	case OPT_ALLOW_PTRACE:
 		o->allow_ptrace = 1;
-		break;
+		return 0;
 	case OPT_WITHOUT_LANDLOCK:
 		o->without_landlock = 1;
-		break;
+		return 0;
 	case 'h':
-		say(usage_text);
-		break;
+		return say(r, usage_text);
 	case OPT_VERSION:
-		say("carrel " CARREL_VERSION "\n");
-		break;
+		return say(r, version_text);
 	case 'f':
 	case OPT_LATER:
-		fatal("option \"%s\" is not in this version of carrel; leave "
-		      "it out",
+		return wrong(r,
+		    "option \"%s\" is not in this version of carrel; leave "
+		    "it out",
 		    word);
-		break;
 	case ':':
-		fatal("option \"%s\" needs a value; see carrel --help", word);
-		break;
+		return wrong(
+		    r, "option \"%s\" needs a value; see carrel --help", word);
 	default:
-		fatal("unknown option \"%s\"; see carrel --help. An option of "
-		      "the command goes behind \"--\"",
+		return wrong(r,
+		    "unknown option \"%s\"; see carrel --help. An option of "
+		    "the command goes behind \"--\"",
 		    word);
 	}
 }
 
 /* The payload's arguments outlive the memory that start_scrub() clears. */
-static char **
-copy(int n, char **v)
+static int
+read_payload(const struct reading *r, int n, char **v)
 {
-	char **out = calloc((size_t)n + 1, sizeof(*out));
 	int i;
 
-	if (out == NULL)
-		fatal("out of memory");
+	if (n == 0) {
+		r->o->shell = 1;
+		return 0;
+	}
+	if (r->o->shell)
+		return wrong(
+		    r, "shell takes no command; use: carrel run -- COMMAND");
+	if (v[0][0] == '\0')
+		return wrong(r, "the command is an empty word");
+	r->o->argv = calloc((size_t)n + 1, sizeof(*r->o->argv));
+	if (r->o->argv == NULL)
+		return wrong(r, "out of memory");
 	for (i = 0; i < n; i++)
-		out[i] = keep(v[i]);
-	return out;
+		if (keep(r, &r->o->argv[i], v[i]) == -1)
+			return -1;
+	return 0;
 }
 
-void
-options_read(int argc, char **argv, struct options *o)
+/* argv[0] is the command. */
+static int
+read_words(const struct reading *r, int argc, char **argv)
 {
+	int c, n, doctor = r->o->command == COMMAND_DOCTOR;
 	const char *word;
-	int c, doctor;
+
+	opterr = 0;
+	optind = 0; /* begin anew, getopt(3) */
+	for (;;) {
+		n = optind == 0 ? 1 : optind;
+		word = n < argc ? argv[n] : "";
+		c = getopt_long(argc, argv, "+:nvp:C:f:h", long_options, NULL);
+		if (c == -1)
+			break;
+		if ((n = read_option(r, c, word)) != 0)
+			return n;
+	}
+	if (doctor && argc > 1)
+		return wrong(r, "doctor takes no arguments");
+	return read_payload(r, argc - optind, argv + optind);
+}
+
+int
+options_read(int argc, char **argv, struct options *o, const char **text,
+    char *why, size_t len)
+{
+	struct reading r = {.o = o, .say = text, .why = why, .len = len};
+	const char *base;
+	int n;
 
 	memset(o, 0, sizeof(*o));
 	o->status_fd = -1;
 	o->select = calloc(SELECT_MAX, sizeof(*o->select));
 	if (o->select == NULL)
-		fatal("out of memory");
-	word = strrchr(argv[0], '/');
-	word = word == NULL ? argv[0] : word + 1;
-	if (argv[0][0] == '-' || strcmp(word, "carrel-sh") == 0)
-		fatal("use as a login shell is not in this version of carrel");
+		return wrong(&r, "out of memory");
+	base = strrchr(argv[0], '/');
+	base = base == NULL ? argv[0] : base + 1;
+	if (argv[0][0] == '-' || strcmp(base, "carrel-sh") == 0)
+		return wrong(&r,
+		    "use as a login shell is not in this version of carrel");
 	if (argc < 2)
-		fatal("what shall be done? Try: carrel run -- COMMAND, "
-		      "carrel doctor, or carrel --help");
-	read_command(argv[1], o);
-	argc--;
-	argv++;
-	doctor = o->command == COMMAND_DOCTOR;
-	opterr = 0;
-	optind = 1;
-	for (;;) {
-		word = optind < argc ? argv[optind] : "";
-		c = getopt_long(argc, argv, "+:nvp:C:f:h", long_options, NULL);
-		if (c == -1)
-			break;
-		read_option(c, word, o);
-	}
-	if (doctor && argc > 1)
-		fatal("doctor takes no arguments");
-	if (optind < argc && o->shell)
-		fatal("shell takes no command; use: carrel run -- COMMAND");
-	if (optind < argc && argv[optind][0] == '\0')
-		fatal("the command is an empty word");
-	if (optind < argc)
-		o->argv = copy(argc - optind, argv + optind);
-	else
-		o->shell = 1;
+		return wrong(&r,
+		    "what shall be done? Try: carrel run -- COMMAND, "
+		    "carrel doctor, or carrel --help");
+	if ((n = read_command(&r, argv[1])) != 0)
+		return n;
+	return read_words(&r, argc - 1, argv + 1);
+}
+
+void
+options_free(struct options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->nselect; i++)
+		free(o->select[i]);
+	for (i = 0; o->argv != NULL && o->argv[i] != NULL; i++)
+		free(o->argv[i]);
+	free(o->select);
+	free(o->argv);
+	free(o->dir);
+	free(o->status_file);
+	memset(o, 0, sizeof(*o));
 }

@@ -16,7 +16,7 @@ struct options {
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
-	const char *dir;   /* -C, or NULL */
+	char *dir;	   /* -C, or NULL */
 	char **select;	   /* -p, in order */
 	size_t nselect;
 	char **argv; /* the payload's, NULL-terminated; NULL if shell */
@@ -24,9 +24,12 @@ struct options {
 
 /*
  * Reads the command line as getopt_long(3) does; options behind the first
- * operand belong to the payload. Copies what it keeps. Ends the program after
- * --help and --version (exit 0) and on a usage error (exit 125).
+ * operand belong to the payload. Copies what it keeps, to be freed in any
+ * case. Returns 0; or 1 and in *say the text that --help or --version asks
+ * for; or -1 and in why what is wrong, raw.
  */
-void options_read(int argc, char **argv, struct options *);
+int options_read(int argc, char **argv, struct options *, const char **say,
+    char *why, size_t len);
+void options_free(struct options *);
 
 #endif

@@ -18,13 +18,22 @@ grow(void *p, size_t n, size_t size)
 	return realloc(p, (n == 0 ? 1 : n * 2) * size);
 }
 
-/* A step of this shape, with copies of these strings, at the end. */
+/*
+ * A step of this shape, with copies of these strings, at the end. Each grant
+ * may lie 2,000 directories deep, and each of them is a step: a policy of a few
+ * megabytes could have a plan of many gigabytes.
+ */
 static int
-append(struct step **list, size_t *n, const struct step *shape,
+append(struct draft *d, struct step **list, size_t *n, const struct step *shape,
     const char *guest, const char *text)
 {
 	struct step *p;
 
+	d->bytes += sizeof(*p) + strlen(guest) + strlen(text);
+	if (d->bytes > PLAN_BYTES_MAX) {
+		d->full = 1;
+		return -1;
+	}
 	p = grow(*list, *n, sizeof(*p));
 	if (p == NULL)
 		return -1;
@@ -52,7 +61,7 @@ int
 plan_own(struct draft *d, const struct step *shape, const char *guest,
     const char *text)
 {
-	return append(&d->own, &d->nown, shape, guest, text);
+	return append(d, &d->own, &d->nown, shape, guest, text);
 }
 
 const struct survey_row *
@@ -106,7 +115,7 @@ merge_push(struct merge *m, const struct step *shape, const char *guest,
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (append(&pl->steps, &pl->nsteps, shape, guest, text) == -1)
+	if (append(m->d, &pl->steps, &pl->nsteps, shape, guest, text) == -1)
 		return -1;
 	m->stack[m->depth++] = pl->nsteps - 1;
 	return 0;
@@ -355,6 +364,11 @@ plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
 	free(d.fate);
 	free(d.refused);
 	free(d.above);
+	if (r == -1 && d.full)
+		r = policy_refuse(po, "", "", 0, "grant directories above",
+		    "the grants lie too deep for their number: the plan would "
+		    "take more than %lu MiB",
+		    PLAN_BYTES_MAX >> 20);
 	if (r == -1) {
 		plan_free(pl);
 		errno = ENOMEM;

@@ -40,6 +40,8 @@ struct draft {
 			     of its own; -1: none */
 	struct step *own; /* carrel's own and the pins, before the merge */
 	size_t nown;
+	size_t bytes; /* of all steps so far */
+	int full;     /* they were more than PLAN_BYTES_MAX */
 };
 
 /* The row of grant i; one that says EINVAL if the survey has none. */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "confine.h"
 #include "control.h"
 #include "failure.h"
@@ -123,27 +124,37 @@ name_and_loopback(struct failure *f)
 	return 0;
 }
 
-/* The policy, judged; and the monitor's word that its sender ended well. */
+/*
+ * The policy, judged; and the monitor's word that its sender ended well. If
+ * the sender ended too early, how it ended says more: the monitor then says
+ * that, and ends this process.
+ */
 static void
 receive_policy(const struct setup *s, struct policy *po)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct receiver r;
 	struct control m;
-	int64_t deadline = channel_deadline(PARSER_SECONDS);
+	int n = 1, err = 0;
 
-	if (receiver_init(&r, s->parser, deadline, record_policy) == -1 ||
-	    policy_receive(&r, po) == -1) {
-		failure_set(&f, CAUSE_OTHER, "the policy from carrel-parse");
-		end(s, &f);
-	}
+	if (receiver_init(&r, s->parser, s->deadline, record_policy) == -1 ||
+	    policy_receive(&r, po) == -1)
+		err = errno;
 	receiver_free(&r);
 	close(s->parser);
-	if (policy_check(po, f.what, sizeof(f.what)) == -1)
+	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
 		end(s, &f);
-	if (control_wait(s->control, &m, deadline) != 1 ||
-	    m.type != CONTROL_GO) {
-		failure_set(&f, CAUSE_OTHER, "waiting for carrel-parse");
+	if ((err == 0 || err == EPIPE) &&
+	    (n = control_wait(s->control, &m, s->deadline)) == -1)
+		err = errno;
+	if (n == 0)
+		_exit(1); /* nobody is left to tell */
+	if (err != 0) {
+		ask_broken(err, f.what, sizeof(f.what));
+		end(s, &f);
+	}
+	if (m.type != CONTROL_GO) {
+		failure_set(&f, CAUSE_OTHER, "unexpected word of the monitor");
 		end(s, &f);
 	}
 	if (po->nrefusals > 0)

@@ -1,6 +1,7 @@
 #ifndef CARREL_SETUP_H
 #define CARREL_SETUP_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "terminal.h"
@@ -15,10 +16,11 @@ struct setup {
 	const struct caller *caller;
 	const struct start *start;
 	enum terminal_mode terminal;
-	int tty;     /* the controlling terminal, or -1 */
-	int parser;  /* receives the policy */
-	int control; /* to the monitor */
-	int outside; /* the monitor's end of it: closed at once */
+	int tty;	  /* the controlling terminal, or -1 */
+	int parser;	  /* receives the policy */
+	int64_t deadline; /* for it: struct asked */
+	int control;	  /* to the monitor */
+	int outside;	  /* the monitor's end of it: closed at once */
 };
 
 /*

@@ -23,6 +23,7 @@ check: deps
 	@$(MAKE) --no-print-directory do-static
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory $(JOBS) do-unit
+	@$(MAKE) --no-print-directory do-fuzz
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t run/*.t'
 check-static check-asan check-unit: check-%: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-$*
@@ -35,12 +36,15 @@ golden: export CARREL_T_GOLDEN = write
 golden: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='run/golden.t run/messages.t'
-# what takes minutes: more rounds of the races
+# what takes longer than check may: more rounds of the races, a million
+# mutated policies, and each fuzz target for ten minutes
 check-long: export CARREL_T_RACE ?= 5000
 check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/race.t hostile/storm.t'
+	@$(MAKE) --no-print-directory do-mutate
+	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
 
 # Unit tests: each is a program of its own, linked with everything of each
 # room but its main.c.
@@ -68,7 +72,8 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined inject liar prober race \
 	report without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
-$(BUILD)/regress/liar: regress/hostile/liar.c $(BUILD)/obj/libipc.a
+$(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
+	$(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/report: regress/hostile/report.c
@@ -106,9 +111,11 @@ do-asan: $(PARSE)
 do-prove: export MAKE := $(MAKE)
 do-prove: export BUILD := $(BUILD)
 do-prove: export PREFIX := $(PREFIX)
-do-prove: all $(HELPERS)
+do-prove: all helpers
 	+@regress/stage.sh sh -c \
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
+
+include regress/fuzz.mk
 
 # What can be said without running anything.
 
@@ -128,8 +135,9 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 do-static:
 	mandoc -Tlint -W warning man/*.[0-9]
 	clang-format --dry-run -Werror $(C_FILES)
-	shellcheck .ci/run $(wildcard regress/*.sh)
+	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	prove -Q regress/cases.t
+	regress/ipc-manual.py
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers

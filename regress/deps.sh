@@ -43,6 +43,8 @@ check)
 	need bash bash
 	need mandoc mandoc
 	need clang clang
+	# libFuzzer and the sanitizers of clang
+	need libclang-rt-14-dev /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*
 	need clang-format clang-format
 	need clang-tidy clang-tidy
 	need cppcheck cppcheck

@@ -12,6 +12,7 @@
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
+#include "liar.h"
 
 /*
  * A parser that lies. It is installed in the place of carrel-parse and gets
@@ -21,25 +22,14 @@
  * directories, and one more grant, /usr/share at /opt/lie, to be spoilt.
  */
 
-#define PEER	3
-#define RECORDS 64
-#define WORDS	8
-
-struct liar {
-	char *word[WORDS]; /* the mode and its arguments; NULL at the end */
-	struct policy policy;
-	struct grant *extra;
-	uint8_t *rec[RECORDS]; /* each record with its header */
-	size_t len[RECORDS], n;
-};
-
-static void __attribute__((noreturn)) broken(const char *what)
+void
+broken(const char *what)
 {
 	fprintf(stderr, "liar: %s: %s\n", what, strerror(errno));
 	exit(99);
 }
 
-static long
+long
 arg(const struct liar *l, int i)
 {
 	if (l->word[i] == NULL)
@@ -390,7 +380,7 @@ lie_mutate(struct liar *l)
 	return 0;
 }
 
-static void
+void
 put(const void *p, size_t n)
 {
 	int flags = fcntl(PEER, F_GETFL);
@@ -401,7 +391,7 @@ put(const void *p, size_t n)
 		broken("send");
 }
 
-static void
+void
 put_records(const struct liar *l, size_t from, size_t to, int pause)
 {
 	size_t i;
@@ -411,32 +401,6 @@ put_records(const struct liar *l, size_t from, size_t to, int pause)
 		if (pause > 0)
 			sleep((unsigned)pause);
 	}
-}
-
-static void
-put_descriptors(const struct liar *l, int count)
-{
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(253 * sizeof(int))];
-	} ctl;
-	struct iovec iov = {.iov_base = l->rec[0], .iov_len = l->len[0]};
-	struct msghdr m = {.msg_iov = &iov,
-	    .msg_iovlen = 1,
-	    .msg_control = ctl.space,
-	    .msg_controllen = CMSG_SPACE((size_t)count * sizeof(int))};
-	struct cmsghdr *c;
-	int i, fd = open("/", O_RDONLY | O_DIRECTORY);
-
-	memset(&ctl, 0, sizeof(ctl));
-	c = CMSG_FIRSTHDR(&m);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-	for (i = 0; i < count; i++)
-		memcpy(CMSG_DATA(c) + (size_t)i * sizeof(int), &fd, sizeof(fd));
-	if (fd == -1 || sendmsg(PEER, &m, MSG_NOSIGNAL) == -1)
-		broken("sendmsg");
 }
 
 /* Sending in other ways than record by record. 0 if it was done here. */
@@ -489,9 +453,6 @@ send_otherwise(struct liar *l)
 		if (send(PEER, "", 0, MSG_NOSIGNAL) == -1)
 			broken("send");
 		put_records(l, 2, l->n, 0);
-	} else if (strcmp(w, "descriptors") == 0) {
-		put_descriptors(l, (int)arg(l, 1));
-		put_records(l, 1, l->n, 0);
 	} else if (strcmp(w, "flood") == 0) { /* far more than is allowed */
 		put_records(l, 0, 2, 0);
 		for (i = 0; i < arg(l, 1); i++)
@@ -567,9 +528,20 @@ main(void)
 
 	memset(&l, 0, sizeof(l));
 	read_mode(&l);
+	if (strcmp(l.word[0], "slow") == 0) {
+		sleep((unsigned)arg(&l, 1));
+		hear();
+		sleep(60);
+	}
 	if (strcmp(l.word[0], "deaf") != 0)
 		hear();
 	honest(&l);
+	if (strcmp(l.word[0], "refused") == 0) { /* and then the lie */
+		if (policy_refuse(&l.policy, "@liar", "/liar.profile", 1,
+			"ask again", "an honest no") == -1)
+			broken("refuse");
+		memmove(l.word, l.word + 1, sizeof(l.word) - sizeof(*l.word));
+	}
 	if (strcmp(l.word[0], "environ") == 0)
 		add_environ(&l);
 	if (strcmp(l.word[0], "honest") == 0 ||
@@ -593,7 +565,7 @@ main(void)
 		return 0;
 	}
 	record(&l);
-	if (send_otherwise(&l) == -1)
+	if (liar_raw(&l) == -1 && send_otherwise(&l) == -1)
 		broken("no such mode");
 	return 0;
 }

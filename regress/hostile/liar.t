@@ -2,59 +2,10 @@
 """A parser that lies (liar.c): whatever it says, carrel ends in time with its
 own code and a message, and the payload starts only under a good policy
 (V034, S101 in part)."""
-import os
-import queue
-from concurrent.futures import ThreadPoolExecutor
-from tap import *
+import lying
+from lying import *
 
-LIMIT = 12      # PARSER_SECONDS and two more
-RECORDS = 9     # of the honest policy: head, profile, 6 grants, end
-GRANT = 5       # one of the grants
-WORKERS = 4
-
-p = Place()
-trees = queue.Queue()
-for n in range(WORKERS):
-    top = "%s/lie%d" % (p.top, n)
-    shutil.copytree(INST, top)
-    os.unlink(top + "/libexec/carrel/carrel-parse")
-    shutil.copy(HELPERS + "/liar", top + "/libexec/carrel/carrel-parse")
-    trees.put(top)
-
-
-def lie(mode, *argv, timeout=30):
-    """carrel with a parser in this mode."""
-    top = trees.get()
-    try:
-        with open(top + "/libexec/carrel/mode", "w",
-                  errors="surrogateescape") as f:
-            f.write(mode + "\n")
-        return finish(start([top + "/bin/carrel"] + list(
-            argv or ("run", "--", "/bin/sh", "-c", "echo " + MARK)),
-            p.env, p.proj), timeout)
-    finally:
-        trees.put(top)
-
-
-def clean(r):
-    """No crash of carrel's own, nothing raw, one message a line."""
-    return (isinstance(r.code, int) and r.secs < LIMIT + 2 and
-            not re.search(r"AddressSanitizer|runtime error|"
-                          r"ended by signal (4|6|7|8|11)\b", r.err) and
-            not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", r.err) and
-            r.code not in (132, 134, 135, 136, 139))
-
-
-def caught(mode, r):
-    return (clean(r) and r.code == OWN and MARK not in r.out and
-            r.err.startswith("carrel: "))
-
-
-def all_caught(name, modes, argv=()):
-    with ThreadPoolExecutor(WORKERS) as pool:
-        rs = list(pool.map(lambda m: lie(m, *argv), modes))
-    bad = ["%s: %s" % (m, r) for m, r in zip(modes, rs) if not caught(m, r)]
-    ok(not bad, "V034 %s (%d lies)" % (name, len(modes)), *bad[:6])
+p = lying.place
 
 
 try:
@@ -170,7 +121,6 @@ try:
     all_caught("too much", ["huge 65537", "huge 65536", "huge 200000",
                             "flood 200000",
                             "many refusals 257", "empty"])
-    all_caught("descriptors", ["descriptors %d" % n for n in (1, 2, 64, 253)])
     all_caught("how it ends", ["early %d %d" % (n, c) for n in (0, 1, 4, 8)
                                for c in (0, 1, 42)] +
                ["exit %d" % c for c in (1, 42, 125, 255)] +
@@ -235,22 +185,9 @@ try:
     all_caught("explain is told lies", [
         "set guest /proc", "set source /proc/self/root", "set kind 9",
         "unsorted", "wire swap 0 1", "wire dup 8", "wire size 5 4294967295",
-        "descriptors 2", "exit 1", "early 4 0", "late", "huge 200000",
+        "rights dir 2 0", "exit 1", "early 4 0", "late", "huge 200000",
         "set name @a/b", "grant 2 /usr/tmp - 65536"],
         ("explain", "--", "true"))
-
-    # time: all at once, for each waits for the deadline
-    modes = ["silence", "half", "trickle", "stay", "hangup", "orphan"]
-    for more in range(len(modes) - WORKERS):
-        top = "%s/more%d" % (p.top, more)
-        shutil.copytree(p.top + "/lie0", top)
-        trees.put(top)
-    with ThreadPoolExecutor(len(modes)) as pool:
-        rs = list(pool.map(lie, modes))
-    for m, r in zip(modes, rs):
-        ok(caught(m, r) and r.secs <= LIMIT, "V034 R061 %s: ends in time" % m,
-           r)
-    ok(not gone(5), "V034 no process is left", gone(0))
 
     # seeded mutations of the good policy
     count = int(os.environ.get("CARREL_T_MUTATIONS", "3000"))

@@ -237,7 +237,7 @@ def lists(p):
     text = screen(p, "m", "f")
     ok(row(text, "element", f, "prepend f:6") and
        row(text, "element", m, "merge m:6") and
-       row(text, "element", "/usr/bin", "(carrel)"), "S91 provenance", text)
+       row(text, "element", "/usr/bin", "(carrel)"), "R017 S91 provenance", text)
     p.unprofile()
 
 

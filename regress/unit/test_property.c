@@ -47,8 +47,7 @@ static unsigned
 seed(void)
 {
 	const char *s = getenv("CARREL_T_SEED");
-	unsigned n =
-	    s != NULL ? (unsigned)atol(s) : (unsigned)time(NULL) % 1000000;
+	unsigned n = s != NULL ? (unsigned)strtoul(s, NULL, 10) : 1;
 
 	printf("property: CARREL_T_SEED=%u repeats it\n", n);
 	fflush(stdout);
@@ -310,7 +309,10 @@ look(const struct policy *po, const struct plan *pl, const char *path,
 		snprintf(out->what, sizeof(out->what), "host %s%s",
 		    po->grants[s->grant].source, path_below(s->guest, path));
 		out->writes = !(s->flags & STEP_RDONLY);
+		/* the first write grant above, over reads inside reads */
 		up = policy_above(po, s->guest);
+		while (up != NULL && !(up->flags & GRANT_WRITE))
+			up = policy_above(po, up->guest);
 		out->pinned =
 		    !out->writes && up != NULL && (up->flags & GRANT_WRITE);
 		break;

@@ -215,6 +215,62 @@ START_TEST(bad_datagrams)
 }
 END_TEST
 
+/* What the receiver says after a whole policy and then these lengths. */
+static int
+finish(const size_t *len, size_t n, int shut, int *err)
+{
+	uint8_t data[64];
+	struct receiver r;
+	struct rcur c;
+	struct wbuf w;
+	unsigned type;
+	int pair[2], ret;
+	size_t i;
+
+	ck_assert_int_eq(channel_pair(pair), 0);
+	wbuf_init(&w, data, sizeof(data));
+	wbuf_u16(&w, RECORD_POLICY);
+	wbuf_u32(&w, 0);
+	wbuf_u16(&w, RECORD_POLICY_END);
+	wbuf_u32(&w, 0);
+	ck_assert_int_eq(send(pair[0], data, w.len, 0), (int)w.len);
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(send(pair[0], data, len[i], 0), (int)len[i]);
+	if (shut)
+		shutdown(pair[0], SHUT_WR);
+	else
+		close(pair[0]);
+	ck_assert_int_eq(
+	    receiver_init(&r, pair[1], channel_now() + 50, record_policy), 0);
+	ck_assert_int_eq(receiver_next(&r, &type, &c), 1);
+	ck_assert_int_eq(receiver_next(&r, &type, &c), 1);
+	ret = receiver_finish(&r);
+	*err = errno;
+	receiver_free(&r);
+	if (shut)
+		close(pair[0]);
+	close(pair[1]);
+	return ret;
+}
+
+START_TEST(the_end_is_the_end)
+{
+	static const size_t one[] = {RECORD_HEADER}, none_one[] = {0, 6},
+			    none_none_one[] = {0, 0, 6};
+	int err;
+
+	ck_assert_int_eq(finish(NULL, 0, 0, &err), 0);
+	ck_assert_int_eq(finish(NULL, 0, 1, &err), 0);
+	ck_assert_int_eq(finish(one, 1, 0, &err), -1);
+	ck_assert_int_eq(err, EBADMSG);
+	/* an empty datagram reads like the end */
+	ck_assert_int_eq(finish(none_one, 2, 0, &err), -1);
+	ck_assert_int_eq(err, EBADMSG);
+	ck_assert_int_eq(finish(none_none_one, 3, 1, &err), -1);
+	ck_assert_int_eq(err, EBADMSG);
+}
+END_TEST
+
 START_TEST(silence_ends)
 {
 	struct receiver r;
@@ -249,6 +305,7 @@ main(void)
 	tcase_add_test(t, order_of_records);
 	tcase_add_test(t, no_more_than_the_maximum);
 	tcase_add_test(t, bad_datagrams);
+	tcase_add_test(t, the_end_is_the_end);
 	tcase_add_test(t, silence_ends);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

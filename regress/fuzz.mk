@@ -1,0 +1,32 @@
+# Fuzzing: one libFuzzer target for each decoder (clang). make fuzz T=60 runs
+# each for that many seconds; make check runs the corpora and FUZZ_SECONDS
+# more of each, two at a time. What they find beyond the corpora stays in
+# build-fuzz/corpus; a crash is left as build-fuzz/crash-TARGET-*.
+
+FUZZ_SECONDS ?= 20
+FUZZ_CC      ?= clang
+FUZZ_JOBS    ?= 2
+FUZZ = control options policy reader request resolve screen
+FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
+	SANITIZE=fuzzer-no-link,address,undefined fuzzers
+
+.PHONY: fuzz check-fuzz do-fuzz fuzzers do-mutate
+fuzz: deps
+	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=$(or $(T),60)
+check-fuzz: deps
+	@$(MAKE) --no-print-directory do-fuzz
+do-fuzz:
+	@$(FUZZ_MAKE) $(JOBS)
+	@printf '%s\n' $(FUZZ) | xargs -P $(FUZZ_JOBS) -I NAME \
+		regress/fuzz/run NAME $(FUZZ_SECONDS)
+
+do-mutate: $(BUILD)/regress/unit/test_mutate
+	CARREL_T_MUTATIONS=1000000 $<
+
+# in a make of its own: BUILD is build-fuzz
+fuzzers: $(patsubst %,$(BUILD)/regress/fuzz/fuzz_%,$(FUZZ))
+$(BUILD)/regress/fuzz/%: regress/fuzz/%.c $(BUILD)/gen/config.h $(LIBS)
+	@mkdir -p $(@D)
+	$(call say,LD $@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -fsanitize=fuzzer,address,undefined \
+		-o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group -linih

@@ -1,0 +1,60 @@
+#include "judge.h"
+#include "parent/options.h"
+#include "wire.h"
+
+/* The command line: words that end with a newline or the input's end. */
+
+#define WORDS_MAX 400
+
+static void
+judge_options(const struct options *o)
+{
+	size_t i;
+
+	if (o->command < COMMAND_RUN || o->command > COMMAND_DOCTOR)
+		broken("options", "no command");
+	if ((o->argv == NULL) != (o->shell != 0))
+		broken("options", "neither a shell nor a payload");
+	if (o->argv != NULL && (o->argv[0] == NULL || o->argv[0][0] == '\0'))
+		broken("options", "an empty payload");
+	if (o->nselect > SELECT_MAX || o->status_fd < -1)
+		broken("options", "out of range");
+	for (i = 0; i < o->nselect; i++)
+		if (strlen(o->select[i]) > VALUE_MAX_LEN)
+			broken("options", "a long name");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *argv[WORDS_MAX + 2], *p, *nl;
+	char why[TEXT_MAX_LEN] = "";
+	const char *say = NULL;
+	struct options o;
+	int argc = 0, n;
+
+	if (text == NULL)
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	argv[argc++] = judge_copy("/usr/bin/carrel");
+	for (p = text; *p != '\0' && argc <= WORDS_MAX; p = nl) {
+		nl = p + strcspn(p, "\n");
+		if (*nl != '\0')
+			*nl++ = '\0';
+		/* its own memory each: reading past a word shows */
+		argv[argc++] = judge_copy(p);
+	}
+	argv[argc] = NULL;
+	n = options_read(argc, argv, &o, &say, why, sizeof(why));
+	if (n == 0)
+		judge_options(&o);
+	if ((n == 1) != (say != NULL) || (n == -1) != (why[0] != '\0') ||
+	    n < -1 || n > 1)
+		broken("options", why);
+	options_free(&o);
+	while (argc > 0)
+		free(argv[--argc]);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""seeds.py: the part of the corpora that was made by hand: an honest stream of
+each kind, and lies of one field each. When a record changes, change it here,
+run it from the top, and let `make fuzz` find the rest anew."""
+import struct
+
+TOP = "regress/fuzz/corpus/"
+REQUEST, SELECT, CALLER, REQUEST_END = 1, 2, 3, 4
+POLICY, PROFILE, GRANT, REFUSAL, POLICY_END = 5, 6, 7, 8, 9
+SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE = 10, 11, 12, 13, 14
+READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
+AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
+BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
+SET, MERGE, PREPEND, INHERIT, SANITISE = 1, 2, 3, 4, 5
+
+
+def string(s):
+    s = s if isinstance(s, bytes) else s.encode()
+    return struct.pack("=H", len(s)) + s + b"\0"
+
+
+def record(kind, *fields):
+    body = b"".join(fields)
+    return struct.pack("=HI", kind, len(body)) + body
+
+
+def profile(name="@sys", file="/p/s.profile", layer=1, flags=2, includes=()):
+    return record(PROFILE, string(name), string(file), string("d"),
+                  string("a"), struct.pack("=BBH", layer, flags,
+                                           len(includes)),
+                  *(struct.pack("=H", i) for i in includes))
+
+
+def grant(guest, source, verb=READ, kind=BIND, flags=0, size=0, index=0,
+          claims=1):
+    return record(GRANT, struct.pack("=BB", kind, flags), string(guest),
+                  string(source), struct.pack("=QH", size, claims),
+                  struct.pack("=HBI", index, verb, 3) * claims)
+
+
+def refusal(what):
+    return record(REFUSAL, string("@sys"), string("/p"),
+                  struct.pack("=I", 1), string(what), string("fix"))
+
+
+def claim(name, verb=SET, values=("x",), index=0):
+    return record(ENVIRON, struct.pack("=B", verb), string(name),
+                  struct.pack("=H", len(values)), *map(string, values),
+                  struct.pack("=HHI", 1, index, 9))
+
+
+def policy(grants, refusals=(), profiles=(profile(),), env=(), prompt=""):
+    return (record(POLICY, struct.pack("=H", 1), string(prompt)) +
+            b"".join(profiles) + b"".join(grants) + b"".join(env) +
+            b"".join(refusals) +
+            record(POLICY_END, struct.pack("=BIIIII", len(refusals) > 0,
+                                           len(profiles), len(grants),
+                                           len(env), len(refusals), 0)))
+
+
+def caller(cwd="/h/p", home="/h", flags=1):
+    return record(CALLER, struct.pack("=III", 1000, 1000, flags),
+                  *map(string, ("u", home, "/h", "/h", "/bin/sh", cwd, "/h/p",
+                                "xterm", "", "")),
+                  struct.pack("=HI", 1, 1000), string("u"),
+                  struct.pack("=H", 1), string("/h/.config/carrel"),
+                  struct.pack("=B", 1))
+
+
+def request(who, flags=0, version=1):
+    return (record(REQUEST, struct.pack("=HI", version, flags),
+                   string("/p") * 5) + record(SELECT, string("@sys")) + who +
+            record(REQUEST_END))
+
+
+def row(real, links=()):
+    return record(SURVEY, struct.pack("=BBHIQQQ", 1, 0, 0o755, 0, 1, 2, 0),
+                  string(real),
+                  struct.pack("=B", len(links)), *map(string, links))
+
+
+def variable(name, value):
+    return record(VARIABLE, string(name), string(value), b"\0")
+
+
+def screen(what, rows, who=caller(), words=("make", "a b"), host=()):
+    return (record(SCREEN, struct.pack("=HIHBHH", 1, 1, 80, 1, 6, len(words)),
+                   *map(string, words)) + who + b"".join(host) + what + b"".join(rows) +
+            record(SCREEN_END))
+
+
+def keep(target, name, stream, how=0):
+    """how: all in one datagram, or (1) a record a datagram."""
+    with open(TOP + target + "/" + name, "wb") as f:
+        f.write(bytes([how]) + stream)
+
+
+GOOD = [grant("/home/u", "", AS_TMPFS, TMPFS, 0, 1 << 20),
+        grant("/home/u/p", "/srv/p", TRY_WRITE, BIND, 3),
+        grant("/usr", "/usr"),
+        grant("/usr/src", "/usr/src", WRITE, BIND, 1),
+        grant("/w", "/home/u/w", WRITE, BIND, 1),
+        grant("/w/a/b", "/home/u/w/a/b"),
+        grant("/x", "usr/bin", AS_LINK, LINK)]
+keep("policy", "good", policy(GOOD))
+keep("policy", "good-records", policy(GOOD), 1)
+keep("policy", "good-refused", policy(GOOD, [refusal("no \x1b[m")]))
+for n, path in enumerate(("/proc", "/proc/1", "/dev/null", "/sys/fs",
+                          "/run/carrel", "/run/carrel/bin/sh", "/",
+                          "/a/../b", "/a//b", "/a\x1bb")):
+    keep("policy", "guest-%d" % n, policy([grant(path, "/usr")]))
+for n, path in enumerate(("/", "/proc/self/root", "/dev/sda", "/sys",
+                          "/a/..", "x")):
+    keep("policy", "source-%d" % n, policy([grant("/a", path)]))
+USR = grant("/usr", "/usr")
+for name, grants in (
+        ("hidden-bind", [USR, grant("/usr/lib", "/etc")]),
+        ("hidden-tmpfs", [USR, grant("/usr/lib", "", AS_TMPFS, TMPFS, 0,
+                                     4096)]),
+        ("in-link", [grant("/x", "usr", AS_LINK, LINK),
+                     grant("/x/y", "/usr")]),
+        ("twice", [USR, grant("/usr", "/etc")]),
+        ("unsorted", [USR, grant("/a", "/a")]),
+        ("unasked-write", [grant("/usr", "/usr", flags=1)]),
+        ("unasked-try", [grant("/usr", "/usr", flags=2)]),
+        ("flag", [grant("/usr", "/usr", flags=128)]),
+        ("kind", [grant("/usr", "/usr", kind=4)]),
+        ("verb", [grant("/usr", "/usr", 9)]),
+        ("index", [grant("/usr", "/usr", index=7)]),
+        ("unclaimed", [grant("/usr", "/usr", claims=0)]),
+        ("own-dirs", [grant("/etc", "/etc"), grant("/home", "/home"),
+                      grant("/run", "/run"),
+                      grant("/tmp", "/tmp", WRITE, BIND, 1),
+                      grant("/var", "/var")])):
+    keep("policy", name, policy(grants))
+MINE = (profile("mine", "/c/m.profile", 3),)
+for name, grants in (
+        ("command", [grant("/run/carrel/bin/x", "/usr/bin/x", AS_COMMAND,
+                           COMMAND)]),
+        ("command-deep", [grant("/run/carrel/bin/x/y", "/usr/bin/x",
+                                AS_COMMAND, COMMAND)]),
+        ("socket", [grant("/s", "/run/s", AS_SOCKET, SOCKET)]),
+        ("device", [grant("/dev/kvm", "/dev/kvm", AS_DEVICE, DEVICE)]),
+        ("device-memory", [grant("/dev/mem", "/dev/mem", AS_DEVICE,
+                                 DEVICE)]),
+        ("device-other", [grant("/dev/kvm", "/dev/sda", AS_DEVICE, DEVICE)])):
+    keep("policy", name, policy(grants, (), MINE))
+keep("policy", "shipped-device", policy(
+    [grant("/dev/kvm", "/dev/kvm", AS_DEVICE, DEVICE)]))
+for name, env in (
+        ("env", [claim("EDITOR"), claim("MANPATH", MERGE, ["/usr/man"]),
+                 claim("PATH", PREPEND, ["/usr/x", "/usr/y"])]),
+        ("env-code", [claim("LD_PRELOAD")]),
+        ("env-own", [claim("CARREL_RUN")]),
+        ("env-control", [claim("EDITOR", SET, ["a\x1b[m"])]),
+        ("env-unsorted", [claim("PAGER"), claim("EDITOR")]),
+        ("env-verb", [claim("EDITOR", 6)]),
+        ("env-index", [claim("EDITOR", SET, ["x"], 3)])):
+    keep("policy", name, policy([USR], (), MINE, env))
+keep("policy", "prompt", policy([USR], prompt="a\x1b[m"))
+keep("policy", "string-end", record(POLICY, struct.pack("=H", 1), string("")) +
+     record(PROFILE, struct.pack("=H", 60), b"x"))
+
+keep("request", "good", request(caller()))
+for n, who in enumerate((caller("x"), caller("/a/.."), caller(home=""),
+                         caller(flags=8))):
+    keep("request", "caller-%d" % n, request(who))
+keep("request", "flags", request(caller(), 4))
+keep("request", "version", request(caller(), 0, 2))
+keep("request", "after", request(caller()) + record(REQUEST_END))
+keep("request", "string-end", record(CALLER, struct.pack("=III", 1, 1, 0),
+                                     struct.pack("=H", 50), b"x"))
+
+keep("screen", "good", screen(policy([USR, grant("/x", "/h/.ssh")]),
+                              [row("/usr"), row("/h/.ssh")]))
+keep("screen", "env", screen(
+    policy([USR], (), MINE, [claim("LANG", INHERIT, []),
+                             claim("PATH", SANITISE, [])]),
+    [row("/usr")], host=[variable("LANG", "\x1b[2J\x9b"),
+                         variable("PATH", "/a:/\x1b::x")]))
+keep("screen", "escapes", screen(
+    policy([grant("/x", "/h/\x9b\x1b]0;x\x07\u202e")], (),
+           [profile(file="/p/\x1b[1A")]),
+    [row("/h/\x1b[3J", ["/l\r\n"])], caller("/h/\x1b[2J\x9b"),
+    ("\x1b[2J", "\x7f")))
+keep("screen", "refused", screen(
+    policy([grant("/proc", "/\x1b")], [refusal("\x1b[2J\n")]), []))
+keep("screen", "string-end", record(
+    SCREEN, struct.pack("=HIHBHH", 1, 0, 0, 1, 6, 1), struct.pack("=H", 40),
+    b"x"))
