@@ -217,7 +217,8 @@ check_fields(const struct grant *g, char *why, size_t len)
 	const char *bad;
 
 	if ((bad = check_place(g)) != NULL) {
-		snprintf(why, len, "guest path \"%s\" %s", g->guest, bad);
+		snprintf(
+		    why, len, "guest path \"%s\" %s", SHOWN(g->guest), bad);
 		return -1;
 	}
 	bad = NULL;
@@ -252,8 +253,8 @@ check_fields(const struct grant *g, char *why, size_t len)
 		break;
 	}
 	if (bad != NULL) {
-		snprintf(
-		    why, len, "\"%s\" at \"%s\" %s", g->source, g->guest, bad);
+		snprintf(why, len, "\"%s\" at \"%s\" %s", SHOWN(g->source),
+		    SHOWN(g->guest), bad);
 		return -1;
 	}
 	return 0;
@@ -292,19 +293,19 @@ check_grant(
 	if (check_fields(g, why, len) == -1)
 		return -1;
 	if (check_origins(po, g) == -1) {
-		snprintf(why, len, "\"%s\" has bad claims", g->guest);
+		snprintf(why, len, "\"%s\" has bad claims", SHOWN(g->guest));
 		return -1;
 	}
 	if (i > 0 && path_cmp(po->grants[i - 1].guest, g->guest) >= 0) {
-		snprintf(why, len, "\"%s\" is out of order", g->guest);
+		snprintf(why, len, "\"%s\" is out of order", SHOWN(g->guest));
 		return -1;
 	}
 	/* all before it are in order: what is above it is at the stack's end */
 	while (up->n > 0 && !path_covers(up->g[up->n - 1]->guest, g->guest))
 		up->n--;
 	if (check_nesting(up->n > 0 ? up->g[up->n - 1] : NULL, g) == -1) {
-		snprintf(
-		    why, len, "\"%s\" lies inside another grant", g->guest);
+		snprintf(why, len, "\"%s\" lies inside another grant",
+		    SHOWN(g->guest));
 		return -1;
 	}
 	up->g[up->n++] = g;
@@ -332,8 +333,8 @@ check_shown(const struct policy *po, char *why, size_t len)
 			break;
 	}
 	if (i < po->ngrants) {
-		snprintf(
-		    why, len, "\"%s\" has a bad field", po->grants[i].guest);
+		snprintf(why, len, "\"%s\" has a bad field",
+		    SHOWN(po->grants[i].guest));
 		return -1;
 	}
 	return 0;

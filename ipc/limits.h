@@ -7,24 +7,27 @@
  * Bytes unless another unit is named.
  */
 
-#define NAME_MAX_LEN	 63	      /* a profile's NAME, without the '@' */
-#define PATH_MAX_LEN	 4095	      /* a path, without its NUL (PATH_MAX) */
-#define COMPONENT_MAX	 255	      /* one component of a path (NAME_MAX) */
-#define VALUE_MAX_LEN	 4096	      /* a value in a profile */
-#define TEXT_MAX_LEN	 8192	      /* a message for a person */
-#define IDENT_MAX_LEN	 255	      /* user, group, TERM, LANG, TZ */
-#define FILE_MAX_LEN	 (256 * 1024) /* a profile or config file */
-#define INCLUDE_DEPTH	 64	      /* longest chain of includes */
-#define PROFILES_MAX	 512	      /* profiles in one resolved policy */
-#define SELECT_MAX	 256	      /* -p options and defaults */
-#define GRANTS_MAX	 32768	      /* grants in one policy */
-#define ORIGINS_MAX	 1024	      /* claims joined in one grant */
-#define REFUSALS_MAX	 256	      /* reasons kept of one refusal */
-#define LINKS_MAX	 40	      /* symlinks followed in one path */
-#define LINKS_LEN	 32768	      /* bytes of all their paths */
-#define GROUPS_MAX_LEN	 1024	      /* groups of the caller that are named */
-#define GROUPS_NAMES_LEN 16384	      /* bytes of all their names */
-#define PROTECT_MAX	 32	      /* paths that no payload may write */
+#define NAME_MAX_LEN	 63	       /* a profile's NAME, without the '@' */
+#define PATH_MAX_LEN	 4095	       /* a path, without its NUL (PATH_MAX) */
+#define COMPONENT_MAX	 255	       /* one component of a path (NAME_MAX) */
+#define VALUE_MAX_LEN	 4096	       /* a value in a profile */
+#define TEXT_MAX_LEN	 8192	       /* a message for a person */
+#define TEXT_SHOWN_MAX	 256	       /* of one untrusted value in a message */
+#define IDENT_MAX_LEN	 255	       /* user, group, TERM, LANG, TZ */
+#define FILE_MAX_LEN	 (256 * 1024)  /* a profile or config file */
+#define FILES_MAX_LEN	 (4096 * 1024) /* all profiles of a run */
+#define INCLUDE_DEPTH	 64	       /* longest chain of includes */
+#define PROFILES_MAX	 512	       /* profiles in one resolved policy */
+#define SELECT_MAX	 256	       /* -p options and defaults */
+#define GRANTS_MAX	 32768	       /* grants in one policy */
+#define GRANT_LINES_MAX	 65536	       /* lines of [fs] in all profiles */
+#define ORIGINS_MAX	 1024	       /* claims joined in one grant */
+#define REFUSALS_MAX	 256	       /* reasons kept of one refusal */
+#define LINKS_MAX	 40	       /* symlinks followed in one path */
+#define LINKS_LEN	 32768	       /* bytes of all their paths */
+#define GROUPS_MAX_LEN	 1024	       /* groups of the caller that are named */
+#define GROUPS_NAMES_LEN 16384	       /* bytes of all their names */
+#define PROTECT_MAX	 32	       /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */

@@ -15,9 +15,10 @@ line(const char *raw)
 {
 	char out[4 * TEXT_MAX_LEN];
 	size_t n;
+	int blank = 1; /* the one of the prefix */
 
 	memcpy(out, "carrel: ", 8);
-	text_escape(out + 8, sizeof(out) - 9, raw);
+	text_escape_on(out + 8, sizeof(out) - 9, raw, &blank);
 	n = strlen(out);
 	out[n++] = '\n';
 	if (write(STDERR_FILENO, out, n) == -1)

@@ -7,6 +7,7 @@
 #include "limits.h"
 #include "path.h"
 #include "policy.h"
+#include "text.h"
 
 /* A write grant, to be found by its source. */
 struct written {
@@ -95,7 +96,7 @@ refuse(struct protecting *p, size_t grant, const struct trusted *t)
 	const struct grant *g = &p->po->grants[grant];
 	const struct origin *o = &g->origins[0];
 	const struct profile *pr;
-	char part[PATH_MAX_LEN + 64] = "";
+	char part[TEXT_SHOWN_MAX + 64] = "";
 	size_t i;
 
 	for (i = 0; i < g->norigins; i++)
@@ -106,12 +107,13 @@ refuse(struct protecting *p, size_t grant, const struct trusted *t)
 		}
 	pr = &p->po->profiles[o->profile];
 	if (strcmp(g->source, t->path) != 0)
-		snprintf(part, sizeof(part), "is a part of %s, and ", t->path);
+		snprintf(part, sizeof(part), "is a part of %s, and ",
+		    SHOWN(t->path));
 	return policy_refuse(p->po, pr->name, pr->file, o->line,
 	    t->command ? "grant it with read, or stage another file"
 		       : "grant it with read, or choose another directory",
 	    "%s = %s: %s%s, so no payload may write it", policy_verb(o->verb),
-	    g->source, part,
+	    SHOWN(g->source), part,
 	    t->command ? "that is staged as a command"
 		       : "that is what carrel trusts in the next run");
 }

@@ -28,7 +28,7 @@ enum screen_mode {
 /* How a plan is to be drawn, and what belongs to it beside the policy. */
 struct screen_request {
 	uint32_t flags;
-	uint16_t width; /* columns; 0: not a terminal, lines are not broken */
+	uint16_t width; /* columns; 0: not known, for it is no terminal */
 	uint8_t mode;
 	uint16_t landlock; /* ABI of the kernel, 0 if it has none */
 	char **words;	   /* the payload's command; none: the user's shell */

@@ -33,35 +33,57 @@ decode(const unsigned char *s, size_t n, uint32_t *cp)
 	return len;
 }
 
-/* Characters that reorder, hide or break what a person sees. */
+/*
+ * Characters that reorder, hide or break what a person sees: controls, line
+ * and paragraph separators, the general category Cf, what has the property
+ * Default_Ignorable_Code_Point (unassigned ones included), and other
+ * characters that show as nothing or as a blank (Unicode 15, UAX #44).
+ */
+static const struct {
+	uint32_t lo, hi;
+} deceptive[] = {
+    {0x0000, 0x001f},	/* C0 */
+    {0x007f, 0x009f},	/* DEL, C1 */
+    {0x00ad, 0x00ad},	/* soft hyphen */
+    {0x034f, 0x034f},	/* combining grapheme joiner */
+    {0x0600, 0x0605},	/* arabic number signs */
+    {0x061c, 0x061c},	/* arabic letter mark */
+    {0x06dd, 0x06dd},	/* arabic end of ayah */
+    {0x070f, 0x070f},	/* syriac abbreviation mark */
+    {0x0890, 0x0891},	/* arabic pound and piastre marks */
+    {0x08e2, 0x08e2},	/* arabic disputed end of ayah */
+    {0x115f, 0x1160},	/* hangul fillers */
+    {0x1680, 0x1680},	/* ogham space */
+    {0x17b4, 0x17b5},	/* khmer inherent vowels */
+    {0x180b, 0x180f},	/* mongolian selectors and separator */
+    {0x2000, 0x200f},	/* spaces, zero width, LRM, RLM */
+    {0x2028, 0x202f},	/* separators, embeddings, narrow space */
+    {0x205f, 0x206f},	/* math space, joiners, isolates */
+    {0x2800, 0x2800},	/* empty braille pattern */
+    {0x3164, 0x3164},	/* hangul filler */
+    {0xfe00, 0xfe0f},	/* variation selectors */
+    {0xfeff, 0xfeff},	/* byte order mark */
+    {0xffa0, 0xffa0},	/* halfwidth hangul filler */
+    {0xfff0, 0xfffb},	/* specials, interlinear annotation */
+    {0x110bd, 0x110bd}, /* kaithi number sign */
+    {0x110cd, 0x110cd}, /* kaithi number sign above */
+    {0x13430, 0x1345f}, /* egyptian hieroglyph format controls */
+    {0x16fe4, 0x16fe4}, /* khitan filler */
+    {0x1bca0, 0x1bca3}, /* shorthand format controls */
+    {0x1d159, 0x1d159}, /* musical null notehead */
+    {0x1d173, 0x1d17a}, /* musical format controls */
+    {0xe0000, 0xe0fff}, /* tags, variation selectors */
+};
+
 static int
 deceives(uint32_t cp)
 {
-	static const struct {
-		uint32_t lo, hi;
-	} ranges[] = {
-	    {0x0000, 0x001f}, {0x007f, 0x009f}, /* C0, DEL, C1 */
-	    {0x00ad, 0x00ad},			/* soft hyphen */
-	    {0x034f, 0x034f},			/* grapheme joiner */
-	    {0x061c, 0x061c},			/* arabic letter mark */
-	    {0x115f, 0x1160},			/* hangul fillers */
-	    {0x17b4, 0x17b5},			/* khmer inherent vowels */
-	    {0x180b, 0x180f},			/* mongolian separators */
-	    {0x200b, 0x200f},			/* zero width, LRM, RLM */
-	    {0x2028, 0x202e},			/* separators, embeddings */
-	    {0x2060, 0x206f},			/* joiners, isolates */
-	    {0x3164, 0x3164}, {0xfe00, 0xfe0f}, /* filler, variations */
-	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, /* BOM, filler */
-	    {0xfff0, 0xfffb},			/* annotations */
-	    {0x1bca0, 0x1bca3},			/* shorthand controls */
-	    {0x1d173, 0x1d17a},			/* musical controls */
-	    {0xe0000, 0xe0fff},			/* tags, variations */
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (cp >= ranges[i].lo && cp <= ranges[i].hi)
-			return 1;
+	/* sorted: for ASCII the search ends with the second */
+	for (i = 0; i < sizeof(deceptive) / sizeof(deceptive[0]); i++)
+		if (cp <= deceptive[i].hi)
+			return cp >= deceptive[i].lo;
 	return 0;
 }
 
@@ -95,24 +117,35 @@ text_unsafe(const char *s, size_t n)
 	return 0;
 }
 
+/* Looks like a space; all others that do are in the table. */
+static int
+is_blank(uint32_t cp)
+{
+	return cp == ' ' || cp == 0xa0 || cp == 0x3000;
+}
+
 char *
-text_escape(char *dst, size_t cap, const char *src)
+text_escape_on(char *dst, size_t cap, const char *src, int *blank)
 {
 	const unsigned char *p = (const unsigned char *)src;
 	size_t n = strlen(src), len, need, o = 0;
-	uint32_t cp;
-	int plain;
+	uint32_t cp = 0;
+	int plain, after = *blank;
 
-	while (n > 0) {
+	for (; n > 0; p += len, n -= len) {
 		len = decode(p, n, &cp);
-		plain = len > 0 && !deceives(cp);
-		if (len == 0 || !plain)
+		plain = len > 0 && !deceives(cp) && !(after && is_blank(cp));
+		/* the rest of an escaped character is invalid by itself */
+		after = (len > 0 && is_blank(cp)) ||
+			(after && len == 0 && (*p & 0xc0) == 0x80);
+		if (!plain)
 			len = 1;
 		need = !plain ? 4 : *p == '\\' ? 2 : len;
 		/* the last four bytes are for "..." and the NUL */
 		if (o + need + 4 > cap) {
 			memcpy(dst + o, "...", 3);
 			o += 3;
+			after = 0;
 			break;
 		}
 		if (!plain)
@@ -122,9 +155,44 @@ text_escape(char *dst, size_t cap, const char *src)
 		else
 			memcpy(dst + o, p, len);
 		o += need;
-		p += len;
-		n -= len;
 	}
 	dst[o] = '\0';
+	*blank = after;
 	return dst;
+}
+
+char *
+text_escape(char *dst, size_t cap, const char *src)
+{
+	int blank = 0;
+
+	return text_escape_on(dst, cap, src, &blank);
+}
+
+/* The nearest place at or before s + n where no character is cut. */
+static size_t
+whole(const char *s, size_t n)
+{
+	size_t i = n;
+
+	while (i > 0 && n - i < 4 && (s[i] & 0xc0) == 0x80)
+		i--;
+	return (s[i] & 0xc0) == 0x80 ? n : i;
+}
+
+const char *
+text_cut(char buf[TEXT_SHOWN_MAX + 1], const char *src)
+{
+	static const char dots[] = "...";
+	size_t n = strlen(src), tail = TEXT_SHOWN_MAX / 3, head, at;
+
+	if (n <= TEXT_SHOWN_MAX)
+		return src;
+	head = whole(src, TEXT_SHOWN_MAX - tail - strlen(dots));
+	for (at = n - tail; (src[at] & 0xc0) == 0x80 && n - at > tail - 4;)
+		at++;
+	memcpy(buf, src, head);
+	strcpy(buf + head, dots);
+	strcat(buf, src + at);
+	return buf;
 }

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "limits.h"
+
 /*
  * Untrusted text. Records carry it raw; every sink (terminal, log, event)
  * writes it through text_escape() and through nothing else.
@@ -12,18 +14,35 @@
 int text_utf8(const char *, size_t n);
 
 /*
- * 1 if the text holds a character that can deceive a reader: C0, C1, DEL,
- * line and paragraph separators, bidi controls, zero-width and other
- * invisible characters, or a stray byte in 0x80-0x9f.
+ * 1 if the text holds a character that can deceive a reader: a control, a line
+ * or paragraph separator, a format character (Unicode's Cf, with the bidi
+ * controls), one that is ignored or shows as nothing, a blank that is none of
+ * U+0020, U+00A0 and U+3000; or a stray byte in 0x80-0x9f.
  */
 int text_unsafe(const char *, size_t n);
 
 /*
  * Writes src as one line of harmless UTF-8 into dst and always ends it with
- * a NUL. A byte of an unsafe character or of invalid UTF-8 becomes \xHH, a
- * backslash becomes \\, so that the bytes can be recovered. Text that does
- * not fit ends in "..." (cap must be at least 8). Returns dst.
+ * a NUL. A byte of an unsafe character or of invalid UTF-8 becomes \xHH, and
+ * so do those of a blank that follows a blank, so that nobody can move text
+ * to where a line or a column of carrel's would begin; a backslash becomes
+ * \\. The bytes can be recovered. Text that does not fit ends in "..." (cap
+ * must be at least 8). Returns dst.
  */
 char *text_escape(char *dst, size_t cap, const char *src);
+
+/*
+ * The same for text that continues a line: *blank says whether a blank stands
+ * before it, and afterwards whether it ended in one.
+ */
+char *text_escape_on(char *dst, size_t cap, const char *src, int *blank);
+
+/*
+ * src itself, or if it has more than TEXT_SHOWN_MAX bytes its beginning and
+ * its end in buf with "..." between; no character is cut in two. SHOWN() is
+ * that for an argument of a message: its memory lives as long as the block.
+ */
+const char *text_cut(char buf[TEXT_SHOWN_MAX + 1], const char *src);
+#define SHOWN(src) text_cut((char[TEXT_SHOWN_MAX + 1]){0}, (src))
 
 #endif

@@ -11,7 +11,7 @@
 #include "ipc/log.h"
 
 #define HELPER_FD 3
-#define ASIDE	  16 /* where fd is kept while 3 is made from it */
+#define ASIDE	  (HELPER_FD + 1) /* where fd is kept while 3 is made of it */
 
 static char *nothing[] = {NULL};
 

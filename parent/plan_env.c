@@ -8,6 +8,7 @@
 #include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 /* The payload's environment: carrel's own names, and the scalars. */
@@ -290,10 +291,10 @@ scalar_refuse(struct draft *d, const struct scalar *s)
 	p = &d->po->profiles[o->profile];
 	return policy_refuse(d->po, p->name, p->file, o->line,
 	    "leave out one of the profiles, or let them agree",
-	    "\"%s\" is set to one value and inherited with another: \"%.512s\" "
-	    "(%s), \"%.512s\" of the host (%s)",
-	    s->set->name, s->set->values[0], set,
-	    secret ? "(not shown)" : s->host->value, inherit);
+	    "\"%s\" is set to one value and inherited with another: \"%s\" "
+	    "(%s), \"%s\" of the host (%s)",
+	    s->set->name, SHOWN(s->set->values[0]), set,
+	    secret ? "(not shown)" : SHOWN(s->host->value), inherit);
 }
 
 static int

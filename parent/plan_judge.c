@@ -8,6 +8,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 void
@@ -128,7 +129,7 @@ static int
 absent(struct draft *d, size_t i, const struct survey_row *r)
 {
 	const struct grant *g = &d->po->grants[i];
-	char via[PATH_MAX_LEN + 64] = "";
+	char via[TEXT_SHOWN_MAX + 64] = "";
 
 	if ((g->flags & GRANT_TRY) &&
 	    (r->err == ENOENT || r->err == ENOTDIR || r->err == EACCES)) {
@@ -137,9 +138,9 @@ absent(struct draft *d, size_t i, const struct survey_row *r)
 	}
 	if (r->nlinks > 0)
 		snprintf(via, sizeof(via), " (by way of the symlink %s)",
-		    r->links[r->nlinks - 1]);
+		    SHOWN(r->links[r->nlinks - 1]));
 	return plan_refuse(d, i, absent_fix(g, r->err), "%s = %s: %s%s",
-	    plan_verb(g), g->source, reason(r->err), via);
+	    plan_verb(g), SHOWN(g->source), reason(r->err), via);
 }
 
 static int
@@ -148,7 +149,7 @@ refuse_type(struct draft *d, size_t i, const char *fix, const char *what)
 	const struct grant *g = &d->po->grants[i];
 
 	return plan_refuse(
-	    d, i, fix, "%s = %s: is %s", plan_verb(g), g->source, what);
+	    d, i, fix, "%s = %s: is %s", plan_verb(g), SHOWN(g->source), what);
 }
 
 static const char *const type_names[] = {
@@ -166,30 +167,31 @@ static int
 wrong_key(struct draft *d, size_t i, const struct survey_row *r)
 {
 	const struct grant *g = &d->po->grants[i];
-	char fix[PATH_MAX_LEN + 128];
+	char fix[TEXT_SHOWN_MAX + 256];
 	const char *bad;
 
 	switch (r->type) {
 	case SURVEY_DIR:
 	case SURVEY_FILE:
-		snprintf(fix, sizeof(fix), "write \"read = %s\"", g->source);
+		snprintf(
+		    fix, sizeof(fix), "write \"read = %s\"", SHOWN(g->source));
 		break;
 	case SURVEY_SOCKET:
 		snprintf(fix, sizeof(fix),
 		    "write \"socket = %s\" in a profile of the host or the "
 		    "user",
-		    g->source);
+		    SHOWN(g->source));
 		break;
 	case SURVEY_DEVICE:
 		if ((bad = check_device(r->real)) != NULL)
 			snprintf(fix, sizeof(fix),
 			    "take it out; no \"device\" either, for %s %s",
-			    r->real, bad);
+			    SHOWN(r->real), bad);
 		else
 			snprintf(fix, sizeof(fix),
 			    "write \"device = %s\" in a profile of the host or "
 			    "the user",
-			    r->real);
+			    SHOWN(r->real));
 		break;
 	case SURVEY_FIFO:
 		snprintf(fix, sizeof(fix),
@@ -226,7 +228,7 @@ judge_device(struct draft *d, size_t i, const struct survey_row *r)
 	return plan_refuse(d, i, "take it out",
 	    "device = %s: leads to %s, "
 	    "which %s",
-	    g->source, r->real, bad);
+	    SHOWN(g->source), SHOWN(r->real), bad);
 }
 
 /* What is there is what the key is for. */
@@ -257,8 +259,8 @@ judge_type(struct draft *d, size_t i, const struct survey_row *r)
 	if ((bad = check_source(r->real)) == NULL)
 		return 0;
 	return plan_refuse(d, i, "grant what is needed of it",
-	    "%s = %s: leads to %s, which %s", plan_verb(g), g->source, r->real,
-	    bad);
+	    "%s = %s: leads to %s, which %s", plan_verb(g), SHOWN(g->source),
+	    SHOWN(r->real), bad);
 }
 
 /* Where a grant of this kind may be; of a refused policy nobody knows. */

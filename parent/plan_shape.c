@@ -7,6 +7,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 int
@@ -90,7 +91,7 @@ shape_nested(struct draft *d, size_t i, size_t above)
 	return plan_refuse(d, i, "grant the place it leads to by its own path",
 	    "%s = %s: a symlink inside %s, which is granted too, leads to %s: "
 	    "nothing can be mounted there",
-	    plan_verb(g), g->source, a->source, r->real);
+	    plan_verb(g), SHOWN(g->source), SHOWN(a->source), SHOWN(r->real));
 }
 
 static int
@@ -104,7 +105,7 @@ shape_absent(struct draft *d, size_t i, size_t above)
 	return plan_refuse(d, i, "create it first",
 	    "try-read = %s: is absent, and the sandbox could create it: it "
 	    "lies in %s, which may be written",
-	    g->source, d->po->grants[above].source);
+	    SHOWN(g->source), SHOWN(d->po->grants[above].source));
 }
 
 int

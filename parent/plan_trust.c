@@ -7,6 +7,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
+#include "ipc/text.h"
 #include "plan_parts.h"
 
 /*
@@ -74,8 +75,8 @@ refuse_own(struct draft *d, size_t i, const char *fix, const char *what)
 
 	return plan_refuse(d, i, fix,
 	    "%s = %s: holds %s, which carrel trusts in the next run, and %s",
-	    in == NULL ? "?" : plan_verb(in), in == NULL ? "?" : in->source,
-	    g->source, what);
+	    in == NULL ? "?" : plan_verb(in),
+	    SHOWN(in == NULL ? "?" : in->source), SHOWN(g->source), what);
 }
 
 /*
@@ -89,8 +90,8 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 	const struct survey_row *r = plan_row(d, i);
 	const struct grant *g = &d->po->grants[i];
 	const struct written *by;
-	char who[TEXT_MAX_LEN / 4], fix[PATH_MAX_LEN + 64];
-	char what[2 * PATH_MAX_LEN + 64];
+	char who[TEXT_MAX_LEN / 4], fix[TEXT_SHOWN_MAX + 64];
+	char what[TEXT_SHOWN_MAX + 64];
 	size_t k;
 
 	for (k = 0; k < r->nlinks; k++) {
@@ -101,7 +102,7 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 		if (g->flags & GRANT_OWN) {
 			snprintf(what, sizeof(what),
 			    "the symlink %s that leads there could be replaced",
-			    r->links[k]);
+			    SHOWN(r->links[k]));
 			return refuse_own(d, i,
 			    "put a directory in the place of the symlink, or "
 			    "grant less for writing",
@@ -109,12 +110,13 @@ diverted(struct draft *d, size_t i, const struct written *w, size_t n)
 		}
 		plan_claims(d, &d->po->grants[by->grant], who, sizeof(who));
 		snprintf(fix, sizeof(fix),
-		    "remove the symlink, or grant %s by that name", r->real);
+		    "remove the symlink, or grant %s by that name",
+		    SHOWN(r->real));
 		return plan_refuse(d, i, fix,
 		    "%s = %s: the symlink %s leads it to %s, and an earlier "
 		    "run may have made it: %s is granted for writing (%s)",
-		    plan_verb(g), g->source, r->links[k], r->real, by->path,
-		    who);
+		    plan_verb(g), SHOWN(g->source), SHOWN(r->links[k]),
+		    SHOWN(r->real), SHOWN(by->path), who);
 	}
 	return 0;
 }
@@ -177,7 +179,7 @@ refuse_trusted(struct draft *d, size_t i, const char *path, const char *why)
 		return 0;
 	return plan_refuse(d, i, "grant the place it leads to by its own path",
 	    "%s = %s: is %s, and would make %s writable inside, which %s",
-	    plan_verb(g), g->source, r->real, path, why);
+	    plan_verb(g), SHOWN(g->source), SHOWN(r->real), SHOWN(path), why);
 }
 
 /* 1 if the payload could write this path by way of write grant i. */

@@ -63,7 +63,7 @@ $(LIBS):
 $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD $@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP $(LDFLAGS_SAN) -o $@ $< -Wl,--start-group \
+	$(Q)$(COMPILE) -MMD -MP $(LINK_SAN) $(LDFLAGS) -o $@ $< -Wl,--start-group \
 		$(LIBS) -Wl,--end-group -linih \
 		$$(pkg-config --cflags --libs check)
 
@@ -84,7 +84,7 @@ $(BUILD)/regress/confined: regress/hostile/confined.c \
 $(HELPERS): $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
 	$(call say,LD $@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -static-pie -o $@ $(filter %.c %.a,$^) \
+	$(Q)$(COMPILE) -MMD -MP $(LDFLAGS) -static-pie -o $@ $(filter %.c %.a,$^) \
 		-lseccomp
 
 # The ruler is built as carrel itself is.
@@ -126,14 +126,14 @@ tidy: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-tidy
 do-tidy: $(BUILD)/gen/config.h $(FILTERS)
 	printf '%s\n' $(filter parent/%.c ipc/%.c child/%.c,$(C_FILES)) | \
-		xargs -P2 -n8 sh -c 'clang-tidy --quiet "$$@" -- $(CFLAGS_STD)' sh
+		xargs -P2 -n8 sh -c 'clang-tidy --quiet "$$@" -- $(FLAGS_STD)' sh
 
 # ctuuninitvar takes filling a structure by its pointer for reading it
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 	--inline-suppr --suppress=missingIncludeSystem --suppress=ctuuninitvar \
 	-D_GNU_SOURCE -I.
-do-static:
-	mandoc -Tlint -W warning man/*.[0-9]
+do-static: $(MANUALS)
+	mandoc -Tlint -W warning $(MANUALS)
 	clang-format --dry-run -Werror $(C_FILES)
 	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	prove -Q regress/cases.t

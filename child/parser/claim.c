@@ -81,8 +81,8 @@ set_guest(struct making *m, const char *text)
 		return -1;
 	if ((bad = check_guest(path)) != NULL)
 		return place_refuse(m->at, m->g->line,
-		    "choose another place inside", "guest path \"%s\" %s", path,
-		    bad);
+		    "choose another place inside", "guest path \"%s\" %s",
+		    SHOWN(path), bad);
 	m->claim->guest = strdup(path);
 	return m->claim->guest == NULL ? -1 : 0;
 }
@@ -97,7 +97,8 @@ refuse_source(struct making *m, const char *path, const char *bad)
 		text_add(fix, sizeof(fix),
 		    "name the place outside /dev where the socket lies");
 	else if (path_covers("/dev", path) && check_device(path) == NULL)
-		text_add(fix, sizeof(fix), "write \"device = %s\"", path);
+		text_add(
+		    fix, sizeof(fix), "write \"device = %s\"", SHOWN(path));
 	else if (path_covers("/dev", path) && strcmp(path, "/dev") != 0)
 		text_add(fix, sizeof(fix), "remove the line: it %s",
 		    check_device(path));
@@ -105,7 +106,7 @@ refuse_source(struct making *m, const char *path, const char *bad)
 		text_add(fix, sizeof(fix),
 		    "grant what is needed, and nothing above it");
 	return place_refuse(
-	    m->at, m->g->line, fix, "host path \"%s\" %s", path, bad);
+	    m->at, m->g->line, fix, "host path \"%s\" %s", SHOWN(path), bad);
 }
 
 static int
@@ -140,7 +141,7 @@ set_name(struct making *m, const char *text)
 	if ((bad = check_command(path)) != NULL)
 		return place_refuse(m->at, m->g->line,
 		    "write the bare name that it shall have on PATH",
-		    "the name \"%s\" of a command %s", name, bad);
+		    "the name \"%s\" of a command %s", SHOWN(name), bad);
 	m->claim->guest = strdup(path);
 	return m->claim->guest == NULL ? -1 : 0;
 }
@@ -157,7 +158,7 @@ set_device(struct making *m, const char *text)
 	if ((bad = check_device(path)) != NULL)
 		return place_refuse(m->at, m->g->line,
 		    "name a character device below /dev, or remove the line",
-		    "device \"%s\" %s", path, bad);
+		    "device \"%s\" %s", SHOWN(path), bad);
 	m->claim->guest = strdup(path);
 	m->claim->source = strdup(path);
 	return m->claim->guest == NULL || m->claim->source == NULL ? -1 : 0;
@@ -173,7 +174,7 @@ set_text(struct making *m, const char *text)
 		return -1;
 	if (strlen(buf) > PATH_MAX_LEN || text_unsafe(buf, strlen(buf)))
 		return place_refuse(m->at, m->g->line, "write another path",
-		    "\"%s\" cannot be the text of a symbolic link", buf);
+		    "\"%s\" cannot be the text of a symbolic link", SHOWN(buf));
 	m->claim->source = strdup(buf);
 	return m->claim->source == NULL ? -1 : 0;
 }

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "layers.h"
 #include "place.h"
 #include "reader.h"
@@ -54,7 +55,7 @@ take_prompt(struct reading *in, const struct reader_line *l)
 			    "use one of {lock} {profiles} {target} {cwd}",
 			    "prompt = \"%s\" has a brace that belongs to no "
 			    "placeholder",
-			    l->value);
+			    SHOWN(l->value));
 		p += strlen(words[i]);
 	}
 	in->c->prompt = strdup(l->value);
@@ -87,7 +88,8 @@ take_line(void *arg, const struct reader_line *l)
 		return place_refuse(in->at, l->line,
 		    "write one name a line: a-z, 0-9 and \"-\", with \"@\" in "
 		    "front of a shipped one",
-		    "defaults = \"%s\" is not the name of a profile", l->value);
+		    "defaults = \"%s\" is not the name of a profile",
+		    SHOWN(l->value));
 	if (c->n == SELECT_MAX)
 		return place_refuse(in->at, l->line, "name fewer",
 		    "there are more than %d defaults", SELECT_MAX);

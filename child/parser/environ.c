@@ -6,10 +6,13 @@
 #include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/request.h"
+#include "ipc/text.h"
 #include "place.h"
 #include "select.h"
 
 #define MORE_LEN 64 /* room for " and N more" */
+/* Room is left for the place in front and the fix behind. */
+#define WHAT_LEN (TEXT_MAX_LEN / 2)
 
 /* What one profile wants, before it is joined with the others' wishes. */
 struct wish {
@@ -68,13 +71,13 @@ judge_coupling(const struct gathering *g, const struct place *at,
 	    coupling_covered(g->fs, &g->closure, path))
 		return 0;
 	text_add(fix, sizeof(fix),
-	    "grant it in the same profile, e.g. \"read = %.1024s\" in [fs], or "
+	    "grant it in the same profile, e.g. \"read = %s\" in [fs], or "
 	    "include the profile that grants it",
-	    path);
+	    SHOWN(path));
 	return place_refuse(at, d->line, fix,
 	    "[environ.%s] %s = \"%s\" is granted neither by the profile nor by "
 	    "what it includes",
-	    variable_verb(d->verb), d->name, path);
+	    variable_verb(d->verb), d->name, SHOWN(path));
 }
 
 /* The wish of this profile to prepend, if it has one already. */
@@ -231,8 +234,8 @@ name_claim(char *text, size_t cap, const struct policy *po,
 	if (c->nvalues == 0)
 		full = text_add(text, cap, "the host's value") == -1;
 	for (i = 0; i < c->nvalues; i++)
-		full = full || text_add(text, cap, "%s\"%.512s\"",
-				   i > 0 ? " " : "", c->values[i]) == -1;
+		full = full || text_add(text, cap, "%s\"%s\"", i > 0 ? " " : "",
+				   SHOWN(c->values[i])) == -1;
 	for (i = 0; i < c->norigins; i++) {
 		o = &c->origins[i];
 		full =
@@ -250,7 +253,7 @@ static int
 refuse_conflict(struct policy *po, const struct env_claim *c, size_t n,
     unsigned verbs, const char *what)
 {
-	char text[TEXT_MAX_LEN] = "";
+	char text[WHAT_LEN] = "";
 	const size_t cap = sizeof(text) - MORE_LEN;
 	const struct origin *first = NULL;
 	const char *sep = "";

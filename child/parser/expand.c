@@ -5,8 +5,10 @@
 #include "ipc/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
+#include "ipc/text.h"
 #include "place.h"
 
+#define NAME_SHOWN   64 /* of a name in braces that is none */
 #define PLACEHOLDERS "{home} {target} {target-parent} {user} {uid} {tmp}"
 
 enum name {
@@ -58,10 +60,11 @@ expand_check(const struct place *at, uint32_t line, const char *text)
 			    "cannot be written",
 			    "\"%s\" holds a brace that belongs to no "
 			    "placeholder",
-			    text);
+			    SHOWN(text));
 		return place_refuse(at, line, "use one of " PLACEHOLDERS,
 		    "\"%.*s\" in \"%s\" is not a placeholder",
-		    (int)(end + 1 - p), p, text);
+		    (int)(end - p < NAME_SHOWN ? end + 1 - p : NAME_SHOWN), p,
+		    SHOWN(text));
 	}
 	return 0;
 }
@@ -106,10 +109,10 @@ no_value(const struct place *at, uint32_t line, const char *text, int name)
 		return place_refuse(at, line, "use {uid}",
 		    "{user} in \"%s\" has no value: your name cannot be part "
 		    "of a path",
-		    text);
+		    SHOWN(text));
 	return place_refuse(at, line, "name a directory with -C DIR",
 	    "%s in \"%s\" has no value: there is no target directory",
-	    names[name], text);
+	    names[name], SHOWN(text));
 }
 
 int
@@ -139,7 +142,7 @@ expand_text(const struct place *at, uint32_t line, const char *text,
 			return place_refuse(at, line, "use a shorter path",
 			    "\"%s\" is too long when its placeholders are "
 			    "filled in",
-			    text);
+			    SHOWN(text));
 		memcpy(buf + len, v, n);
 		len += n;
 	}
@@ -180,30 +183,31 @@ refuse_path(
 
 	if (path[0] != '/') {
 		if (strncmp(text, "~/", 2) == 0)
-			text_add(
-			    fix, sizeof(fix), "write \"{home}%s\"", text + 1);
+			text_add(fix, sizeof(fix), "write \"{home}%s\"",
+			    SHOWN(text + 1));
 		else if (strcmp(text, "~") == 0)
 			text_add(fix, sizeof(fix), "write {home}");
 		if (fix[0] == '\0')
 			text_add(fix, sizeof(fix),
 			    "write a path that begins with \"/\" or a "
 			    "placeholder");
-		return place_refuse(
-		    at, line, fix, "\"%s\" is not an absolute path", text);
+		return place_refuse(at, line, fix,
+		    "\"%s\" is not an absolute path", SHOWN(text));
 	}
 	tidy(path, clean);
 	if (path_clean(clean)) {
 		/* as it was written, unless the placeholders made it so */
 		tidy(text, spelled);
 		text_add(fix, sizeof(fix), "write \"%s\"",
-		    strcmp(spelled, text) == 0 ? clean : spelled);
+		    SHOWN(strcmp(spelled, text) == 0 ? clean : spelled));
 	}
 	if (fix[0] == '\0')
 		text_add(fix, sizeof(fix),
 		    "write the path itself, without \"..\", of at most %d "
 		    "bytes, with components of at most %d",
 		    PATH_MAX_LEN, COMPONENT_MAX);
-	return place_refuse(at, line, fix, "\"%s\" is not a clean path", path);
+	return place_refuse(
+	    at, line, fix, "\"%s\" is not a clean path", SHOWN(path));
 }
 
 int

@@ -4,6 +4,7 @@
 #include "format.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "ipc/variables.h"
 #include "place.h"
 #include "reader.h"
@@ -192,24 +193,55 @@ grow(void *p, size_t n, size_t size)
 	return realloc(p, (n == 0 ? 1 : n * 2) * size);
 }
 
+/* Where a name is in the sorted list, or would be: *at. 1 if it is there. */
+static int
+find_include(const struct draft *d, const char *name, size_t *at)
+{
+	size_t lo = 0, hi = d->nincludes, mid;
+	int n;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		n = strcmp(d->includes[mid].name, name);
+		if (n == 0)
+			return 1;
+		if (n < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*at = lo;
+	return 0;
+}
+
 static int
 add_include(struct drafting *in, const struct reader_line *l)
 {
 	struct draft *d = in->d;
 	struct draft_include *p;
+	size_t at;
+	char *name;
 
 	if (!check_name(l->value))
 		return place_refuse(in->at, l->line,
 		    "write one name a line: a-z, 0-9 and \"-\", with \"@\" in "
 		    "front of a shipped one",
-		    "include = \"%s\" is not the name of a profile", l->value);
+		    "include = \"%s\" is not the name of a profile",
+		    SHOWN(l->value));
+	if (find_include(d, l->value, &at))
+		return 0;
+	if (d->nincludes == PROFILES_MAX)
+		return place_refuse(in->at, l->line, "include fewer profiles",
+		    "the profile includes more than %d others", PROFILES_MAX);
 	p = grow(d->includes, d->nincludes, sizeof(*p));
 	if (p == NULL)
 		return -1;
 	d->includes = p;
-	p[d->nincludes].line = l->line;
-	if ((p[d->nincludes].name = strdup(l->value)) == NULL)
+	if ((name = strdup(l->value)) == NULL)
 		return -1;
+	memmove(&p[at + 1], &p[at], (d->nincludes - at) * sizeof(*p));
+	p[at].line = l->line;
+	p[at].name = name;
 	d->nincludes++;
 	return 0;
 }
@@ -297,7 +329,7 @@ set_yes(struct drafting *in, const struct reader_line *l)
 	if (strcmp(l->value, "yes") != 0)
 		return place_refuse(in->at, l->line,
 		    "write yes or remove the line", "%s = \"%s\" is not yes",
-		    l->key, l->value);
+		    l->key, SHOWN(l->value));
 	in->d->packs = 1;
 	return 0;
 }

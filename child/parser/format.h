@@ -65,7 +65,7 @@ struct draft_grant {
 struct draft {
 	char *description, *abuse; /* NULL: not given */
 	int packs;
-	struct draft_include *includes;
+	struct draft_include *includes; /* sorted, each once: its first line */
 	size_t nincludes;
 	struct draft_grant *grants;
 	size_t ngrants;

@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,18 +7,41 @@
 #include "place.h"
 #include "select.h"
 
-/* The includes as indices into the selection, each once and ascending. */
+#define BITS	  64
+#define SET_WORDS ((PROFILES_MAX + BITS - 1) / BITS)
+
+/* A set of members: their indices in the selection. */
+struct set {
+	uint64_t bits[SET_WORDS];
+};
+
 struct graph {
 	const struct selection *sel;
 	struct policy *po;
-	int *edges; /* of all members, one list after the other */
-	size_t first[PROFILES_MAX + 1];
+	struct set *includes; /* of each member */
 };
 
-static int
-int_cmp(const void *a, const void *b)
+static void
+set_add(struct set *s, int i)
 {
-	return *(const int *)a - *(const int *)b;
+	s->bits[i / BITS] |= 1ULL << (i % BITS);
+}
+
+/* The first of s at or behind from that is not in without; or -1. */
+static int
+set_next(const struct set *s, const struct set *without, int from)
+{
+	uint64_t w;
+	int i;
+
+	for (i = from / BITS; i < SET_WORDS; i++) {
+		w = s->bits[i] & ~without->bits[i];
+		if (i == from / BITS)
+			w &= ~0ULL << (from % BITS);
+		if (w != 0)
+			return i * BITS + __builtin_ctzll(w);
+	}
+	return -1;
 }
 
 static int
@@ -25,61 +49,48 @@ graph_make(struct graph *g)
 {
 	const struct selection *s = g->sel;
 	const struct draft *d;
-	size_t i, k, n = 0, start;
+	size_t i, k;
 
-	for (i = 0; i < s->n; i++)
-		n += s->members[i].draft.nincludes;
-	g->edges = calloc(n + 1, sizeof(*g->edges));
-	if (g->edges == NULL)
+	g->includes = calloc(s->n + 1, sizeof(*g->includes));
+	if (g->includes == NULL)
 		return -1;
-	for (i = n = 0; i < s->n; i++) {
+	for (i = 0; i < s->n; i++) {
 		d = &s->members[i].draft;
-		start = g->first[i] = n;
 		for (k = 0; k < d->nincludes; k++)
-			g->edges[n++] = selection_find(s, d->includes[k].name);
-		if (n - start > 1)
-			qsort(&g->edges[start], n - start, sizeof(*g->edges),
-			    int_cmp);
-		for (k = start; k < n; k++)
-			if (k == start || g->edges[k] != g->edges[k - 1])
-				g->edges[start++] = g->edges[k];
-		n = start;
+			set_add(&g->includes[i],
+			    selection_find(s, d->includes[k].name));
 	}
-	g->first[s->n] = n;
 	return 0;
 }
 
 /*
  * The length of the longest chain that begins at each member, from the ends
- * backward; returns how many members are not on or above a cycle.
+ * backward: in round n those get n whose includes all have less. Returns how
+ * many members are not on or above a cycle.
  */
 static size_t
 measure(const struct graph *g, int *depth)
 {
-	size_t n = g->sel->n, i, k, done = 0, before;
-	int d;
+	struct set done = {{0}}, now;
+	size_t n = g->sel->n, i, count = 0, before;
+	int round = 0;
 
 	for (i = 0; i < n; i++)
 		depth[i] = 0;
 	do {
-		before = done;
+		before = count;
+		now = done;
+		round++;
 		for (i = 0; i < n; i++) {
-			if (depth[i] != 0)
+			if (depth[i] != 0 ||
+			    set_next(&g->includes[i], &now, 0) != -1)
 				continue;
-			d = 1;
-			for (k = g->first[i]; k < g->first[i + 1]; k++) {
-				if (depth[g->edges[k]] == 0)
-					break;
-				if (depth[g->edges[k]] >= d)
-					d = depth[g->edges[k]] + 1;
-			}
-			if (k < g->first[i + 1])
-				continue;
-			depth[i] = d;
-			done++;
+			depth[i] = round;
+			set_add(&done, (int)i);
+			count++;
 		}
-	} while (done > before);
-	return done;
+	} while (count > before);
+	return count;
 }
 
 /*
@@ -89,18 +100,15 @@ measure(const struct graph *g, int *depth)
 static int
 find_cycle(const struct graph *g, int start, int *from)
 {
+	struct set seen = {{0}};
 	int queue[PROFILES_MAX], head = 0, tail = 0, at, to;
-	size_t k;
 
-	for (k = 0; k < g->sel->n; k++)
-		from[k] = -1;
 	queue[tail++] = start;
 	while (head < tail) {
 		at = queue[head++];
-		for (k = g->first[at]; k < g->first[at + 1]; k++) {
-			to = g->edges[k];
-			if (to < start || from[to] != -1)
-				continue;
+		to = start;
+		while ((to = set_next(&g->includes[at], &seen, to)) != -1) {
+			set_add(&seen, to);
 			from[to] = at;
 			if (to == start)
 				return 1;
@@ -180,6 +188,6 @@ graph_check(const struct selection *sel, struct policy *po)
 				n = -1;
 			}
 	}
-	free(g.edges);
+	free(g.includes);
 	return n;
 }

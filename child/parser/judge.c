@@ -4,6 +4,7 @@
 #include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
+#include "ipc/text.h"
 #include "judge.h"
 #include "place.h"
 
@@ -24,9 +25,11 @@ describe(char *text, size_t cap, const struct grant *g)
 	int unit;
 
 	if (grant_opens(g))
-		return text_add(text, cap, "\"%.512s\" of the host", g->source);
+		return text_add(
+		    text, cap, "\"%s\" of the host", SHOWN(g->source));
 	if (g->kind == GRANT_SYMLINK)
-		return text_add(text, cap, "a link to \"%.512s\"", g->source);
+		return text_add(
+		    text, cap, "a link to \"%s\"", SHOWN(g->source));
 	for (unit = 3; unit > 0; unit--)
 		if (g->size % (1ULL << (10 * unit)) == 0)
 			break;
@@ -125,7 +128,8 @@ refuse_conflict(struct policy *po, const struct spot *s)
 	char text[WHAT_LEN] = "";
 
 	text_add(text, sizeof(text) - MORE_LEN,
-	    "\"%.512s\" is claimed by profiles that disagree: ", s->g->guest);
+	    "\"%s\" is claimed by profiles that disagree: ",
+	    SHOWN(s->g->guest));
 	name_claimants(text, sizeof(text) - MORE_LEN, po, s);
 	return refuse_spot(po, s, conflict_fix(po, s), text);
 }
@@ -139,9 +143,8 @@ refuse_nesting(
 	const char *fix = "choose another path inside";
 
 	text_add(text, sizeof(text) / 2,
-	    "\"%.512s\" lies inside \"%.512s\" and would hide "
-	    "what is there: ",
-	    s->g->guest, above->g->guest);
+	    "\"%s\" lies inside \"%s\" and would hide what is there: ",
+	    SHOWN(s->g->guest), SHOWN(above->g->guest));
 	name_claimants(text, sizeof(text) / 2, po, s);
 	text_add(text, sizeof(text), "; inside ");
 	name_claimants(text, sizeof(text) - MORE_LEN, po, above);

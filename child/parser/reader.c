@@ -79,8 +79,8 @@ check_bytes(struct reader *r, const char *p, size_t n)
 			return place_refuse(r->at, r->line,
 			    "remove the character",
 			    "there is a control, bidi or invisible character "
-			    "in \"%.256s\"",
-			    p);
+			    "in \"%s\"",
+			    SHOWN(p));
 		if (i < n)
 			i++;
 	}
@@ -99,11 +99,11 @@ take_section(struct reader *r, char *p, char *end)
 	    strspn(p + 1, LETTERS "._- ") != n - 2)
 		return place_refuse(r->at, r->line,
 		    "write [NAME] on a line of its own, without a comment",
-		    "\"%s\" is not a section", p);
+		    "\"%s\" is not a section", SHOWN(p));
 	if (n - 2 > SECTION_MAX_LEN)
 		return place_refuse(r->at, r->line, "use the section's name",
-		    "\"%s\" is too long for a section (%d bytes at most)", p,
-		    SECTION_MAX_LEN);
+		    "\"%s\" is too long for a section (%d bytes at most)",
+		    SHOWN(p), SECTION_MAX_LEN);
 	memcpy(r->section, p + 1, n - 2);
 	r->section[n - 2] = '\0';
 	r->now.line = r->line;
@@ -135,12 +135,12 @@ refuse_key(const struct reader *r, const char *key)
 		return place_refuse(r->at, r->line,
 		    "write the name of a variable: letters of ASCII, digits "
 		    "and \"_\", no digit in front",
-		    "\"%.256s\" in [%s] is no name: it %s", key, r->section,
+		    "\"%s\" in [%s] is no name: it %s", SHOWN(key), r->section,
 		    bad);
 	return place_refuse(r->at, r->line,
 	    "write KEY = VALUE, the key in letters, digits and \"_\", \".\", "
 	    "\"-\"",
-	    "\"%.256s\" is not a key", key);
+	    "\"%s\" is not a key", SHOWN(key));
 }
 
 /* "key = value" */
@@ -153,7 +153,7 @@ take_key(struct reader *r, char *p, char *end)
 	*end = '\0';
 	if (eq == NULL)
 		return place_refuse(r->at, r->line, "write KEY = VALUE",
-		    "\"%.256s\" has no \"=\"", p);
+		    "\"%s\" has no \"=\"", SHOWN(p));
 	value = trim(eq + 1, end);
 	key = trim(p, eq);
 	if (*key == '\0')
@@ -162,7 +162,7 @@ take_key(struct reader *r, char *p, char *end)
 	if (r->section[0] == '\0')
 		return place_refuse(r->at, r->line,
 		    "write the line below its [section]",
-		    "\"%.256s\" stands outside a section", key);
+		    "\"%s\" stands outside a section", SHOWN(key));
 	if (strlen(key) > KEY_MAX_LEN ||
 	    strspn(key, LETTERS "._-") != strlen(key))
 		return refuse_key(r, key);

@@ -8,6 +8,7 @@
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
+#include "ipc/text.h"
 #include "judge.h"
 #include "place.h"
 #include "resolve.h"
@@ -79,7 +80,8 @@ refuse_many(struct policy *po, const struct claim *c)
 	struct place at = {po, p->name, p->file};
 
 	return place_refuse(&at, c->line, "name it once in each profile",
-	    "\"%s\" is claimed more than %d times", c->guest, ORIGINS_MAX);
+	    "\"%s\" is claimed more than %d times", SHOWN(c->guest),
+	    ORIGINS_MAX);
 }
 
 /* One grant of n claims that agree. */
@@ -138,7 +140,7 @@ refuse_home(struct policy *po, const struct selection *sel, const char *name,
 	struct place at = {po, m->name, m->file};
 
 	return place_refuse(&at, 0, "use --no-defaults -p @sys -p @own-home",
-	    "%s \"%s\" is the home directory or holds it", what, dir);
+	    "%s \"%s\" is the home directory or holds it", what, SHOWN(dir));
 }
 
 static int

@@ -14,8 +14,23 @@
 #include "place.h"
 #include "sandbox.h"
 
-#define MEMORY_MAX (256UL << 20)
-#define FILES_MAX  16 /* descriptors: the socket, the layers, one file */
+/*
+ * What the process gives itself at the most, and what it cannot do without:
+ * the caller's hard limits may be lower.
+ */
+static const struct bound {
+	int what;
+	rlim_t max, min;
+	const char *name, *option; /* of ulimit(1) */
+} bounds[] = {
+    {RLIMIT_FSIZE, 0, 0, "file size", "-f"},
+    {RLIMIT_CORE, 0, 0, "core size", "-c"},
+    {RLIMIT_NPROC, 0, 0, "processes", "-u"},
+    /* descriptors: the socket, the layers, one file */
+    {RLIMIT_NOFILE, 16, 10, "open files", "-n"},
+    {RLIMIT_CPU, PARSER_SECONDS, 1, "processor time", "-t"},
+    {RLIMIT_AS, 256UL << 20, 16UL << 20, "address space", "-v"},
+};
 
 /*
  * Landlock (kernel: Documentation/userspace-api/landlock.rst). The build's
@@ -62,22 +77,40 @@ refuse(const struct place *at, const char *fix, const char *step)
 }
 
 static int
-limit(int what, rlim_t max)
+set_limit(const struct place *at, const struct bound *b)
 {
-	struct rlimit r = {.rlim_cur = max, .rlim_max = max};
+	struct rlimit r;
+	char fix[64] = "";
 
-	return setrlimit(what, &r);
+	if (getrlimit(b->what, &r) == -1)
+		return refuse(at, "use a kernel that has it", b->name);
+	if (r.rlim_max < b->min) {
+		text_add(fix, sizeof(fix), "raise the hard limit: ulimit %s",
+		    b->option);
+		return place_refuse(at, 0, fix,
+		    "the reader of profiles cannot work: the limit of %s "
+		    "(ulimit -H %s) is %llu, %llu are needed",
+		    b->name, b->option, (unsigned long long)r.rlim_max,
+		    (unsigned long long)b->min);
+	}
+	if (r.rlim_max > b->max)
+		r.rlim_max = b->max;
+	r.rlim_cur = r.rlim_max;
+	return setrlimit(b->what, &r) == 0
+		   ? 0
+		   : refuse(
+			 at, "lift the limits of the calling shell", b->name);
 }
 
 static int
-set_limits(void)
+set_limits(const struct place *at)
 {
-	if (limit(RLIMIT_FSIZE, 0) == -1 || limit(RLIMIT_CORE, 0) == -1 ||
-	    limit(RLIMIT_NPROC, 0) == -1 ||
-	    limit(RLIMIT_NOFILE, FILES_MAX) == -1 ||
-	    limit(RLIMIT_CPU, PARSER_SECONDS) == -1)
-		return -1;
-	return limit(RLIMIT_AS, MEMORY_MAX);
+	size_t i;
+
+	for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
+		if (set_limit(at, &bounds[i]) == -1)
+			return -1;
+	return 0;
 }
 
 static int
@@ -145,9 +178,8 @@ sandbox_enter(
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return refuse(
 		    at, "use Linux 3.5 or later", "PR_SET_NO_NEW_PRIVS");
-	if (!SANDBOX_SANITIZED && set_limits() == -1)
-		return refuse(
-		    at, "raise the limits of the calling shell", "setrlimit");
+	if (!SANDBOX_SANITIZED && set_limits(at) == -1)
+		return -1;
 	if (!without_landlock && enter_landlock(ls) == -1)
 		return refuse(at, landlock_fix(), "Landlock");
 	if (!SANDBOX_SANITIZED && enter_filter() == -1)

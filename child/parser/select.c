@@ -10,6 +10,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/request.h"
+#include "ipc/text.h"
 #include "layers.h"
 #include "place.h"
 #include "select.h"
@@ -37,6 +38,8 @@ struct loading {
 	const struct layers *ls;
 	struct policy *po;
 	struct selection sel;
+	uint16_t order[PROFILES_MAX]; /* the members by name */
+	size_t bytes, claims;	      /* of all files so far */
 	struct wish *wishes; /* of the command line and configuration */
 	size_t nwishes;
 };
@@ -156,6 +159,29 @@ gather_wishes(struct loading *l, const struct config *c)
 
 /* Loading: a list that grows while it is walked */
 
+/* The member of this name, or NULL: then *at is its place in the order. */
+static struct member *
+find_member(const struct loading *l, const char *name, size_t *at)
+{
+	size_t lo = 0, hi = l->sel.n, mid;
+	struct member *m;
+	int n;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		m = &l->sel.members[l->order[mid]];
+		n = strcmp(m->name, name);
+		if (n == 0)
+			return m;
+		if (n < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*at = lo;
+	return NULL;
+}
+
 static int
 add_member(struct loading *l, const char *name, uint8_t flag)
 {
@@ -164,11 +190,10 @@ add_member(struct loading *l, const char *name, uint8_t flag)
 	struct member *m;
 	size_t i;
 
-	for (i = 0; i < s->n; i++)
-		if (strcmp(s->members[i].name, name) == 0) {
-			s->members[i].flags |= flag;
-			return 0;
-		}
+	if ((m = find_member(l, name, &i)) != NULL) {
+		m->flags |= flag;
+		return 0;
+	}
 	if (s->n == PROFILES_MAX)
 		return place_refuse(&at, 0, "select fewer profiles",
 		    "more than %d profiles take part", PROFILES_MAX);
@@ -176,7 +201,9 @@ add_member(struct loading *l, const char *name, uint8_t flag)
 	if ((m->name = strdup(name)) == NULL)
 		return -1;
 	m->flags = flag;
-	s->n++;
+	memmove(
+	    &l->order[i + 1], &l->order[i], (s->n - i) * sizeof(l->order[0]));
+	l->order[i] = (uint16_t)s->n++;
 	return 0;
 }
 
@@ -198,11 +225,31 @@ read_member(struct loading *l, size_t i)
 	f.path = NULL;
 	m->layer = f.layer;
 	at.file = m->file;
+	l->bytes += f.len;
 	n = draft_parse(&at, m->layer, f.data, f.len, &m->draft);
 	text_file_free(&f);
+	l->claims += m->draft.ngrants;
 	if (n == 0)
 		m->state = MEMBER_READ;
 	return n;
+}
+
+/* Whoever writes many profiles can make no more work than that. */
+static int
+judge_amount(const struct loading *l)
+{
+	struct place at = {l->po, "", ""};
+
+	if (l->bytes > FILES_MAX_LEN)
+		return place_refuse(&at, 0,
+		    "select fewer profiles, or shorter ones",
+		    "the profiles have more than %d KiB together",
+		    FILES_MAX_LEN / 1024);
+	if (l->claims > GRANT_LINES_MAX)
+		return place_refuse(&at, 0, "grant directories above",
+		    "the profiles have more than %d lines in [fs] together",
+		    GRANT_LINES_MAX);
+	return 0;
 }
 
 /* -1 only if there is no point in going on. */
@@ -211,6 +258,7 @@ load_all(struct loading *l)
 {
 	struct draft *d;
 	size_t i, k;
+	int bad;
 
 	l->sel.members = calloc(PROFILES_MAX, sizeof(*l->sel.members));
 	if (l->sel.members == NULL)
@@ -220,7 +268,10 @@ load_all(struct loading *l)
 		    add_member(l, l->wishes[i].name, l->wishes[i].flag) == -1)
 			return -1;
 	for (i = 0; i < l->sel.n; i++) {
-		if (read_member(l, i) == -1)
+		bad = read_member(l, i);
+		if (judge_amount(l) == -1)
+			return -1;
+		if (bad == -1)
 			continue;
 		d = &l->sel.members[i].draft;
 		for (k = 0; k < d->nincludes; k++)
@@ -256,7 +307,7 @@ refuse_unknown(struct loading *l, const struct wish *w)
 		    "check the spelling, or create \"%s/%s.profile\"",
 		    l->q->user[0] != '\0' ? l->q->user : l->q->host, w->name);
 	return place_refuse(
-	    &at, w->line, fix, "unknown profile \"%s\"", w->name);
+	    &at, w->line, fix, "unknown profile \"%s\"", SHOWN(w->name));
 }
 
 static int
@@ -267,7 +318,7 @@ refuse_name(struct loading *l, const struct wish *w)
 	return place_refuse(&at, w->line,
 	    "use a name of a-z, 0-9 and \"-\", at most 63 bytes, with \"@\" "
 	    "in front of a shipped one, and neither a folder nor \".profile\"",
-	    "\"%s\" is not the name of a profile", w->name);
+	    "\"%s\" is not the name of a profile", SHOWN(w->name));
 }
 
 static int

@@ -3,6 +3,7 @@
 
 #include "expand.h"
 #include "ipc/limits.h"
+#include "ipc/text.h"
 #include "place.h"
 #include "value.h"
 
@@ -30,8 +31,8 @@ value_free(struct value *v)
 static int
 refuse(const struct words *w, const char *fix, const char *why)
 {
-	return place_refuse(
-	    w->at, w->line, fix, "%s = \"%s\" %s", w->key, w->value, why);
+	return place_refuse(w->at, w->line, fix, "%s = \"%s\" %s", w->key,
+	    SHOWN(w->value), why);
 }
 
 /* One word at *p; *p then stands behind it. */

@@ -145,7 +145,7 @@ judge_yes(const struct line *in)
 	if (strcmp(l->value, "yes") != 0)
 		return place_refuse(in->at, l->line,
 		    "write yes; a value of your own goes into [environ.set]",
-		    "%s = \"%s\" is not yes", l->key, l->value);
+		    "%s = \"%s\" is not yes", l->key, SHOWN(l->value));
 	return 0;
 }
 
@@ -170,7 +170,8 @@ refuse_separator(const struct place *at, const struct draft_variable *d,
 			if ((n = strcspn(p, seps)) == 0)
 				break;
 			text_add(fix, sizeof(fix), "%s\"%s = %.*s\"", sep,
-			    d->name, (int)(n > 512 ? 512 : n), p);
+			    d->name,
+			    (int)(n > TEXT_SHOWN_MAX ? TEXT_SHOWN_MAX : n), p);
 			sep = " and ";
 		}
 	if (fix[0] == '\0')
@@ -179,7 +180,7 @@ refuse_separator(const struct place *at, const struct draft_variable *d,
 		text_add(fix, sizeof(fix), ", one element a line");
 	return place_refuse(at, d->line, fix,
 	    "%s = \"%s\" holds \"%c\", which separates the elements of %s",
-	    d->name, text, text[strcspn(text, seps)], d->name);
+	    d->name, SHOWN(text), text[strcspn(text, seps)], d->name);
 }
 
 static int
@@ -268,6 +269,6 @@ variable_expand(const struct place *at, const struct draft_variable *d,
 		return -1;
 	if ((bad = environ_value_bad(d->name, buf)) != NULL)
 		return place_refuse(at, d->line, "write another value",
-		    "%s = \"%s\" %s", d->name, buf, bad);
+		    "%s = \"%s\" %s", d->name, SHOWN(buf), bad);
 	return 0;
 }

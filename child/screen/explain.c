@@ -237,7 +237,7 @@ block_confinement(struct out *o, const struct view *v)
 static void
 block_not_granted(struct out *o, const struct host *h)
 {
-	const struct host_credential *c;
+	const struct host_place *c;
 	struct cell left = {0}, right = {0};
 	size_t i, n = 0;
 

@@ -117,6 +117,10 @@ marks(struct cell *c, const struct view *v, size_t grant)
 		cell_addf(c, "%sholds sockets", sep);
 		sep = ", ";
 	}
+	if ((v->host->marks[grant] & HOST_STARTUP) != 0) {
+		cell_addf(c, "%sruns outside later", sep);
+		sep = ", ";
+	}
 	if (v->plan == NULL || g->kind == GRANT_TMPFS)
 		return;
 	for (i = 0; i < NITEMS(generated); i++) {

@@ -43,20 +43,32 @@ static const char *const known[] = {".ssh", ".gnupg", ".password-store",
     ".Xauthority", ".ICEauthority", ".config/sops", ".config/age", ".step",
     ".minisign"};
 
+/*
+ * Below the home: what a shell, a session or sshd reads or runs later, and
+ * what the next run of carrel trusts.
+ */
+static const char *const startup[] = {".bashrc", ".profile", ".bash_profile",
+    ".bash_login", ".bash_logout", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+    ".kshrc", ".config/fish", ".xprofile", ".xsession", ".xinitrc",
+    ".config/autostart", ".config/systemd", ".config/environment.d",
+    ".local/share/applications", ".local/bin", "bin", ".ssh/authorized_keys",
+    ".ssh/rc", ".ssh/config", ".gitconfig", ".config/git", ".vimrc",
+    ".config/carrel"};
+
 /* The sockets of agents, buses and displays. */
 #define RUN_USER "/run/user"
 
 static int
-add(struct host *h, const char *dir, const char *name)
+add(struct host_place *list, size_t *n, const char *dir, const char *name)
 {
-	struct host_credential *c = &h->credentials[h->ncredentials];
+	struct host_place *c = &list[*n];
 
 	if (asprintf(&c->path, "%s%s%s", strcmp(dir, "/") == 0 ? "" : dir,
 		name[0] == '\0' ? "" : "/", name) == -1) {
 		c->path = NULL;
 		return -1;
 	}
-	h->ncredentials++;
+	(*n)++;
 	return 0;
 }
 
@@ -69,29 +81,42 @@ host_init(struct host *h, const struct caller *ca, const struct policy *po)
 
 	memset(h, 0, sizeof(*h));
 	h->credentials = calloc(NITEMS(known) + 1, sizeof(*h->credentials));
+	h->startup = calloc(NITEMS(startup), sizeof(*h->startup));
 	h->marks = calloc(po->ngrants + 1, 1);
-	if (h->credentials == NULL || h->marks == NULL) {
+	if (h->credentials == NULL || h->startup == NULL || h->marks == NULL) {
 		host_free(h);
 		return -1;
 	}
 	for (i = 0; i < NITEMS(known) && !bad; i++)
-		bad = add(h, ca->home_real, known[i]);
+		bad = add(
+		    h->credentials, &h->ncredentials, ca->home_real, known[i]);
+	for (i = 0; i < NITEMS(startup) && !bad; i++)
+		bad = add(h->startup, &h->nstartup, ca->home_real, startup[i]);
 	snprintf(uid, sizeof(uid), "%u", (unsigned)ca->uid);
-	if (bad || add(h, RUN_USER, uid) == -1) {
+	if (bad || add(h->credentials, &h->ncredentials, RUN_USER, uid) == -1) {
 		host_free(h);
 		return -1;
 	}
 	return 0;
 }
 
-void
-host_free(struct host *h)
+static void
+places_free(struct host_place *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < h->ncredentials; i++)
-		free(h->credentials[i].path);
-	free(h->credentials);
+	for (i = 0; i < n; i++) {
+		free(list[i].path);
+		free(list[i].real);
+	}
+	free(list);
+}
+
+void
+host_free(struct host *h)
+{
+	places_free(h->credentials, h->ncredentials);
+	places_free(h->startup, h->nstartup);
 	free(h->marks);
 	memset(h, 0, sizeof(*h));
 }
@@ -115,27 +140,51 @@ holds_socket(const char *path)
 	return found;
 }
 
-void
-host_look(struct host *h, const struct policy *po, const struct survey *su)
+static void
+look_at(struct host_place *list, size_t n)
 {
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < h->ncredentials; i++)
-		h->credentials[i].exists =
-		    lstat(h->credentials[i].path, &st) == 0;
+	for (i = 0; i < n; i++) {
+		list[i].exists = lstat(list[i].path, &st) == 0;
+		free(list[i].real);
+		list[i].real = realpath(list[i].path, NULL);
+	}
+}
+
+void
+host_look(struct host *h, const struct policy *po, const struct survey *su)
+{
+	size_t i;
+
+	look_at(h->credentials, h->ncredentials);
+	look_at(h->startup, h->nstartup);
 	for (i = 0; i < po->ngrants; i++)
 		if (su->rows[i].type == SURVEY_DIR &&
 		    holds_socket(su->rows[i].real))
 			h->marks[i] |= HOST_SOCKETS;
 }
 
-/* What a bind at this host path means for the credentials. */
+/* 1: path covers the place, by name or where it leads; 2: a part of it. */
 static int
-covers(struct host *h, const struct caller *ca, const char *path)
+reaches(const struct host_place *c, const char *path)
 {
-	struct host_credential *c;
-	int mark;
+	if (path_covers(path, c->path) ||
+	    (c->real != NULL && path_covers(path, c->real)))
+		return 1;
+	return path_covers(c->path, path) ||
+		       (c->real != NULL && path_covers(c->real, path))
+		   ? 2
+		   : 0;
+}
+
+/* What a bind at this host path means: marks. */
+static int
+covers(struct host *h, const struct caller *ca, const char *path, int writes)
+{
+	struct host_place *c;
+	int mark, n;
 	size_t i;
 
 	mark = path_covers(path, ca->home) ||
@@ -143,15 +192,18 @@ covers(struct host *h, const struct caller *ca, const char *path)
 	       path_covers(path, RUN_USER) || path_covers(RUN_USER, path);
 	for (i = 0; i < h->ncredentials; i++) {
 		c = &h->credentials[i];
-		if (path_covers(path, c->path)) {
+		n = reaches(c, path);
+		if (n == 1)
 			c->inside = 1;
-			mark |= c->exists || strcmp(path, c->path) == 0;
-		} else if (path_covers(c->path, path)) {
-			if (c->inside == 0)
-				c->inside = 2;
-			mark = 1;
-		}
+		else if (n == 2 && c->inside == 0)
+			c->inside = 2;
+		mark |= n == 2 ||
+			(n == 1 && (c->exists || strcmp(path, c->path) == 0));
 	}
+	mark = mark ? HOST_CREDENTIALS : 0;
+	for (i = 0; i < h->nstartup && writes; i++)
+		if (reaches(&h->startup[i], path) != 0)
+			mark |= HOST_STARTUP;
 	return mark;
 }
 
@@ -160,7 +212,8 @@ covers(struct host *h, const struct caller *ca, const char *path)
  * the table is.
  */
 static int
-covers_spelled(struct host *h, const struct caller *ca, const char *path)
+covers_spelled(
+    struct host *h, const struct caller *ca, const char *path, int writes)
 {
 	const char *below = path_below(ca->home, path);
 	char *p;
@@ -168,10 +221,10 @@ covers_spelled(struct host *h, const struct caller *ca, const char *path)
 
 	if (strcmp(ca->home, ca->home_real) == 0 || below == NULL ||
 	    strcmp(ca->home_real, "/") == 0)
-		return covers(h, ca, path);
+		return covers(h, ca, path, writes);
 	if (asprintf(&p, "%s%s", ca->home_real, below) == -1)
-		return 1; /* rather a mark too many */
-	mark = covers(h, ca, p);
+		return HOST_CREDENTIALS; /* rather a mark too many */
+	mark = covers(h, ca, p, writes);
 	free(p);
 	return mark;
 }
@@ -183,6 +236,7 @@ host_judge(struct host *h, const struct caller *ca, const struct policy *po,
 	const struct grant *g;
 	const char *real;
 	size_t i;
+	int writes, mark;
 
 	for (i = 0; i < po->ngrants; i++) {
 		g = &po->grants[i];
@@ -195,8 +249,10 @@ host_judge(struct host *h, const struct caller *ca, const struct policy *po,
 		if ((g->flags & GRANT_TRY) != 0 &&
 		    su->rows[i].type == SURVEY_NONE)
 			continue;
-		if (covers_spelled(h, ca, g->source) ||
-		    (real != NULL && path_clean(real) && covers(h, ca, real)))
-			h->marks[i] |= HOST_CREDENTIALS;
+		writes = (g->flags & GRANT_WRITE) != 0;
+		mark = covers_spelled(h, ca, g->source, writes);
+		if (real != NULL && path_clean(real))
+			mark |= covers(h, ca, real, writes);
+		h->marks[i] |= (unsigned char)mark;
 	}
 }

@@ -14,16 +14,20 @@ struct survey;
 
 #define HOST_CREDENTIALS 0x01 /* the grant covers credentials */
 #define HOST_SOCKETS	 0x02 /* the grant's directory holds a socket */
+#define HOST_STARTUP	 0x04 /* what is written there runs by itself later */
 
-struct host_credential {
+struct host_place {
 	char *path; /* of the host */
+	char *real; /* where links lead; NULL: not looked at, or absent */
 	int exists; /* as far as the caller can see */
 	int inside; /* 1: a grant covers it, 2: one covers a part of it */
 };
 
 struct host {
-	struct host_credential *credentials; /* in the table's order */
+	struct host_place *credentials; /* in the table's order */
 	size_t ncredentials;
+	struct host_place *startup; /* read or run at a login, or by name */
+	size_t nstartup;
 	unsigned char *marks; /* HOST_*, one for each grant */
 };
 
@@ -34,7 +38,7 @@ struct host {
 int host_init(struct host *, const struct caller *, const struct policy *);
 void host_free(struct host *);
 
-/* Looks, as the user: notes what exists, and directories with sockets. */
+/* Looks, as the user: what exists and where, and which hold sockets. */
 void host_look(struct host *, const struct policy *, const struct survey *);
 
 /* Judges: what the grants of the policy cover. Pure. */

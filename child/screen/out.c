@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ cell_add(struct cell *c, const char *raw)
 	size_t n = 4 * strlen(raw) + 8; /* what text_escape() can need */
 
 	reserve(c, n);
-	text_escape(c->s + c->len, n, raw);
+	text_escape_on(c->s + c->len, n, raw, &c->blank);
 	c->len += strlen(c->s + c->len);
 }
 
@@ -64,10 +63,9 @@ cell_addf(struct cell *c, const char *fmt, ...)
 static int
 ambiguous(const char *raw)
 {
-	/* beside ' ': no-break, ogham, general punctuation, ideographic */
-	static const char *const blanks[] = {" ", "\"", "\xc2\xa0",
-	    "\xe1\x9a\x80", "\xe2\x80", "\xe2\x81", "\xe2\xa0\x80",
-	    "\xe3\x80\x80"};
+	/* beside ' ': no-break, ideographic; the others are escaped */
+	static const char *const blanks[] = {
+	    " ", "\"", "\xc2\xa0", "\xe3\x80\x80"};
 	size_t i;
 
 	for (i = 0; i < sizeof(blanks) / sizeof(blanks[0]); i++)
@@ -94,6 +92,7 @@ cell_quote(struct cell *c, const char *raw)
 		reserve(c, 4);
 		strcpy(c->s + c->len, "\\x22");
 		c->len += 4;
+		c->blank = 0;
 	}
 	cell_add(c, p);
 	cell_add(c, "\"");
@@ -193,12 +192,6 @@ pad(struct out *o, unsigned col)
 		emit(o, " ", 1);
 }
 
-static unsigned
-line_end(const struct out *o)
-{
-	return o->width == 0 ? UINT_MAX : o->width;
-}
-
 /* How many bytes of s fit in room columns: whole words if it can be. */
 static size_t
 fitting(const char *s, unsigned room)
@@ -224,7 +217,7 @@ fitting(const char *s, unsigned room)
 static void
 flow(struct out *o, const char *s, unsigned indent)
 {
-	unsigned end = line_end(o);
+	unsigned end = o->width;
 	size_t n, len;
 
 	while (*s != '\0') {
@@ -239,7 +232,7 @@ flow(struct out *o, const char *s, unsigned indent)
 		}
 		emit(o, s, n);
 		s += n;
-		while (*s == ' ' && o->width != 0 && o->col > indent)
+		while (*s == ' ' && o->col > indent)
 			s++; /* the line ends here: its space is not needed */
 		if (*s != '\0') {
 			newline(o);
@@ -252,7 +245,10 @@ void
 out_open(struct out *o, unsigned width, int colour)
 {
 	memset(o, 0, sizeof(*o));
-	o->width = width != 0 && width < WIDTH_MIN ? WIDTH_MIN : width;
+	/* never 0: a pager or terminal would break the lines at column 0 */
+	o->width = width == 0	       ? WIDTH_STD
+		   : width < WIDTH_MIN ? WIDTH_MIN
+				       : width;
 	o->colour = colour;
 	o->f = open_memstream(&o->text, &o->len);
 	if (o->f == NULL)
@@ -301,7 +297,7 @@ put_mark(struct out *o, const char *raw, unsigned indent)
 	if (raw[0] == '\0')
 		return;
 	cell_add(&c, raw);
-	if (o->width != 0 && o->col + 2 + columns(c.s) > o->width) {
+	if (o->col + 2 + columns(c.s) > o->width) {
 		newline(o);
 		pad(o, indent);
 	} else {
@@ -317,21 +313,19 @@ void
 out_row(struct out *o, const char *tag, struct cell *left, struct cell *right,
     const char *mark)
 {
-	unsigned width = o->width == 0 ? WIDTH_STD : o->width;
 	unsigned rcol, used = columns(cell_text(left));
 	struct cell t = {0};
-	int two = width >= TWO_CELLS;
+	int two = o->width >= TWO_CELLS;
 
-	rcol = two ? LEFT_COL + (width - LEFT_COL) * 11 / 20 : LEFT_COL + HANG;
+	rcol =
+	    two ? LEFT_COL + (o->width - LEFT_COL) * 11 / 20 : LEFT_COL + HANG;
 	cell_add(&t, tag);
 	pad(o, TAG_COL);
 	flow(o, t.s, TAG_COL);
 	pad(o, o->col < LEFT_COL ? LEFT_COL : o->col + 1);
 	flow(o, cell_text(left), LEFT_COL + HANG);
 	if (right->len > 0) {
-		if (o->width == 0)
-			pad(o, o->col + 2 < rcol ? rcol : o->col + 2);
-		else if (!two || used + LEFT_COL + 2 > rcol)
+		if (!two || used + LEFT_COL + 2 > rcol)
 			newline(o);
 		pad(o, rcol);
 		flow(o, cell_text(right), rcol);

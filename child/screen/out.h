@@ -15,6 +15,7 @@
 struct cell {
 	char *s; /* NULL while it is empty */
 	size_t len, cap;
+	int blank; /* it ends in one, which a value could continue */
 };
 
 void cell_add(struct cell *, const char *raw);
@@ -29,11 +30,12 @@ struct out {
 	FILE *f; /* open_memstream(3) */
 	char *text;
 	size_t len;
-	unsigned width; /* columns; 0: lines are never broken */
+	unsigned width; /* columns, at which lines are broken */
 	unsigned col;	/* where the cursor is */
 	int colour;
 };
 
+/* A width that is not known (0) is 80. */
 void out_open(struct out *, unsigned width, int colour);
 /* The text is complete in text, len; to be freed with out_free(). */
 void out_close(struct out *);

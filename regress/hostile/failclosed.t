@@ -22,7 +22,7 @@ SKIP = {"exit", "exit_group", "rt_sigreturn", "brk", "mmap", "munmap",
         "umask"}
 # The fork and the sigaction of a C library block signals with it, and do not
 # look at the result.
-SKIP_OF = {(0, "rt_sigprocmask")}
+SKIP_OF = {(0, "rt_sigprocmask"), (2, "rt_sigprocmask")}
 # Without a standard descriptor there is nowhere to write to.
 QUIET = {"fcntl of the carrel"}
 # What is not known is not given: no account, no target; that is no less.

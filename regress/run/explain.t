@@ -4,6 +4,12 @@ import itertools
 import os
 from tap import *
 
+
+def flat(text):
+    """Without the places where lines are broken."""
+    return re.sub(r"\s+", "", text)
+
+
 with Place() as p:
     for i in range(6):
         p.write(p.top + "/d%d/f" % i, "%d\n" % i)
@@ -37,7 +43,7 @@ with Place() as p:
     ok("(carrel)" in text and "@sys" in text, "S91 provenance", text[:600])
     for want in (p.top + "/d0", p.top + "/d1", "/opt/guest", "/opt/t",
                  p.top + "/d3", "/opt/l", p.proj, p.top + "/none"):
-        ok(want in text, "S91 %s is shown" % want.replace(p.top, ""))
+        ok(flat(want) in flat(text), "S91 %s is shown" % want.replace(p.top, ""))
     # refused policies: same bytes in any order, exit 125, told as refused
     p.fs("x", "tmpfs = /opt/guest")
     seen = set()
@@ -109,7 +115,7 @@ with Place() as p:
         guest = line.split()[0].replace("\\040", " ")
         if guest == "/" or guest.startswith(("/proc/", "/dev/")):
             continue
-        if guest not in screen:
+        if flat(guest) not in flat(screen):
             absent.append(line)
     ok(r.code == 0 and len(r.out.splitlines()) > 8 and not absent,
        "R014 every mount of a run is on the screen", absent, screen)
@@ -119,9 +125,29 @@ with Place() as p:
         if name in ("_", "PWD", "SHLVL", "OLDPWD", "CARREL_RUN"):
             continue
         if not (name in screen and
-                value.replace("\\", "\\\\") in screen):
+                flat(value.replace("\\", "\\\\")) in flat(screen)):
             absent.append(line)
     ok(not absent, "R014 every variable too", absent, screen)
+
+    # without a terminal lines are broken at 80, and what follows is indented
+    r = p.do("explain", "--", "true", "x" * 70 + " FILESYSTEM " + "y" * 99)
+    ok(r.code == 0 and max(map(len, r.out.splitlines())) <= 80 and
+       re.findall("^[A-Z].*FILESYSTEM|^FILESYSTEM", r.out, re.M) ==
+       ["FILESYSTEM"], "S92 no line is longer than 80", r)
+    p.profile("m", "[profile]\ndescription = x%sFILESYSTEM%sro  /usr\n" %
+              (" " * 79, " " * 70))
+    r = p.do("explain", "-p", "m", "--", "true")
+    ok(r.code == 0 and "\\x20" in r.out and
+       len(re.findall("^FILESYSTEM", r.out, re.M)) == 1,
+       "S92 blanks in a description cannot move a word to the first column",
+       r)
+    for bad in ("[fs]\nread = x" + " " * 300 + "FILESYSTEM",
+                "[fs]\nread = \"x" + " ro" * 1200 + "\"",
+                "[fs]\nfoo  bar = x", "[x" + "  " * 900 + "]"):
+        p.profile("m", bad + "\n")
+        r = p.refused("S92 an odd value", "-p", "m", has=("m.profile:",))
+        ok("  " not in r.err and max(map(len, r.err.splitlines())) < 1600,
+           "S92 its blanks are shown, and not more than is needed of it", r)
 
     # R015, S92: nothing raw from a file, a path or a variable
     for c in ("\x1b[1A", "\r", "\a", "\x9b", "\u202e", "\u200b", "\x7f"):

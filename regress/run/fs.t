@@ -12,7 +12,7 @@ OWN_HOME = ("--no-defaults", "-p", "@sys", "-p", "@own-home")
 
 def says(p, name, *options, has=(), hasnt=(), code=0):
     """explain shows all of `has` (regular expressions), a line each."""
-    r = p.do("explain", *options, "--", "true")
+    r = p.wide("explain", *options, "--", "true")
     missing = [h for h in has if not re.search(h, r.out, re.M)]
     extra = [h for h in hasnt if re.search(h, r.out, re.M)]
     return ok(r.code == code and not missing and not extra, name,

@@ -67,6 +67,35 @@ with Place() as p, Place() as q:
     changed = [x for x in after if before.get(x) != after[x]]
     equal(changed, [], "make with nothing changed rebuilds nothing")
 
+    # a compiler of the environment that fortifies by itself, flags of the
+    # user, an inih that only glibc can link
+    cc = p.write(p.top + "/cc", "#!/bin/sh\n: > %s/used\n"
+                 "exec gcc -D_FORTIFY_SOURCE=3 \"$@\"\n" % p.top, 0o755)
+    inih = p.host("gcc", "-print-file-name=libinih.a").out.strip()
+    p.host("objcopy", "--redefine-sym", "fgets=__fgets_unlocked", inih,
+           p.top + "/inih.a")
+    d = p.top + "/d-other"
+    env, p.env = p.env, dict(p.env, CC=cc, CFLAGS="-O1 -DSAID='\"so\"'")
+    code = build(p, "install", "DESTDIR=" + d, "PREFIX=/opt/other",
+                 "SYSCONFDIR=/opt/conf", "LIBINIH=" + p.top + "/inih.a")
+    p.env = env
+    ok(code == 0 and os.path.exists(p.top + "/used"),
+       "CC and CFLAGS of the environment, which adds its own fortification",
+       log(p))
+    made = open(p.top + "/src/build/gen/config.h").read()
+    ok("-O1" in made and "-I." in made, "CFLAGS come to what is needed", made)
+    ok(os.path.exists("/usr/lib/%s-linux-musl" % os.uname().machine) is
+       ("so it is linked with glibc" in log(p)),
+       "an inih that musl cannot link: said, and glibc is used", log(p))
+    q.carrel = d + "/opt/other/bin/carrel"
+    q.runs("what was built so runs")
+    pages = "".join(open(x).read() for x in tree(d) if "/man/" in x and
+                    os.path.isfile(x))
+    ok("/opt/other/share/carrel/profiles" in pages and
+       "/opt/conf/carrel/profiles.d" in pages and "@PREFIX@" not in pages and
+       "@SYSCONFDIR@" not in pages and "/usr/local" not in pages,
+       "manuals name the places of this installation")
+
     # another name, another place
     q.carrel = CARREL
     fake = q.top + "/fake"

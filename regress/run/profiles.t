@@ -233,7 +233,7 @@ with Place() as p:
          "try-write = %s/missing2/x" % p.top)
     p.runs("B007 an optional one is left out", "-p", "opt")
     ok(not os.path.exists(p.top + "/missing2"), "B007 and not made")
-    r = p.do("explain", "-p", "opt", "--", "true")
+    r = p.wide("explain", "-p", "opt", "--", "true")
     ok(r.code == 0 and "missing" in r.out, "B007 explain shows it", r)
     p.unprofile()
 
@@ -247,7 +247,7 @@ with Place() as p:
     seen = set()
     for order in itertools.permutations("abc"):
         argv = [x for n in order for x in ("-p", n)] + ["-p", order[0]]
-        r = p.do("explain", *argv, "--", "true")
+        r = p.wide("explain", *argv, "--", "true")
         seen.add((r.code, r.out, r.err))
     ok(len(seen) == 1 and [*seen][0][0] == 0,
        "R040 explain is the same for every order", len(seen))

@@ -44,6 +44,18 @@ with Place() as p, Place() as q:
            r.code != "timeout" and tree(p.top) == before and
            (r.code == 0 or r.err or r.code >= 128) and not gone(2),
            "V024 RLIMIT_%s=%d: runs or says why" % (name, value), r)
+    # hard limits below what the reader of profiles would give itself
+    for name, enough, little, how in (
+            ("AS", 64 << 20, 8 << 20, "ulimit -v"),
+            ("NOFILE", 12, 8, ""), ("CPU", 4, 0, "")):
+        def limit(value):
+            return lambda: resource.setrlimit(
+                getattr(resource, "RLIMIT_" + name), (value, value))
+        r = p.do("explain", "--", "true", preexec_fn=limit(enough))
+        ok(r.code == 0, "V024 hard %s of %d is enough" % (name, enough), r)
+        r = p.do("explain", "--", "true", preexec_fn=limit(little))
+        ok(r.code >= OWN and how in r.err,
+           "V024 hard %s of %d is not" % (name, little), r)
     for soft, hard in ((100, 200), (64, 64)):
         r = p.sh("ulimit -Sn; ulimit -Hn", preexec_fn=lambda: resource.
                  setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))

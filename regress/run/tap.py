@@ -6,17 +6,23 @@ goes back for the few steps that need it) and everything that it starts is
 that user for good.
 """
 import contextlib
+import fcntl
 import os
+import pty
 import pwd
 import random
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
+import tty
 
 MARK = "MARK-7f3a"
 STAGE = os.environ["CARREL_T_STAGE"]
@@ -213,6 +219,30 @@ class Place:
             kw["stdin"], stdin = stdin, None
         return finish(self.start(*argv, **kw), timeout, stdin)
 
+    def wide(self, *argv, env=None, **kw):
+        """carrel ARGV with a terminal of 1000 columns for standard output,
+        where no row is broken, and without colours."""
+        ours, theirs = pty.openpty()
+        tty.setraw(theirs)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 24, 1000, 0, 0))
+        out = []
+
+        def drain():
+            with contextlib.suppress(OSError):  # EIO: nobody holds theirs
+                while data := os.read(ours, 65536):
+                    out.append(data)
+        p = self.start(*argv, stdout=theirs,
+                       env=dict(self.env if env is None else env,
+                                NO_COLOR="1"), **kw)
+        os.close(theirs)
+        reader = threading.Thread(target=drain)
+        reader.start()
+        r = finish(p)
+        reader.join()
+        os.close(ours)
+        return Result(r.code, b"".join(out), r.rawerr, r.secs)
+
     def run(self, *argv, **kw):
         """carrel run -- ARGV"""
         return self.do("run", "--", *argv, **kw)
@@ -264,6 +294,11 @@ class Place:
         r = self.sh(script + "\necho " + MARK, *options, **kw)
         return ok(r.code == 0 and r.out == want + MARK + "\n", name,
                   "want %r" % want, r)
+
+
+def unfold(text):
+    """The rows of a screen whose lines were broken at blanks."""
+    return re.sub(r"\n {13,}", " ", text)
 
 
 # What is left behind

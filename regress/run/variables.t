@@ -27,7 +27,7 @@ def got(p, name, *profiles, **env):
 
 def screen(p, *profiles, **env):
     """Its block ENVIRONMENT."""
-    r = p.do("explain", *options(*profiles), "--", "true",
+    r = p.wide("explain", *options(*profiles), "--", "true",
              env=dict(p.env, **env))
     return r.out.split("\nENVIRONMENT", 1)[-1].split("\n\n", 1)[0]
 
@@ -140,7 +140,7 @@ def scalars(p):
     r2 = p.refused("R023 S51 the other way round", "-p", "h", "-p", "a",
                    env=env)
     ok(r1 and r2 and r1.err == r2.err, "R023 S51 the same bytes")
-    r = p.do("explain", "-p", "h", "-p", "a", "--", "true", env=env)
+    r = p.wide("explain", "-p", "h", "-p", "a", "--", "true", env=env)
     ok(r.code == OWN and "REFUSED" in r.out and "emacs" in r.out,
        "S51 S90 explain shows it", r)
     env["EDITOR"] = ""
@@ -315,7 +315,7 @@ def writable(p):
     for name in shipped:
         opt = ["--no-defaults", "-p", "@sys", "-p", "@" + name, "-C",
                p.proj + "/sub"]
-        r = p.do("explain", *opt, "--", "true")
+        r = p.wide("explain", *opt, "--", "true")
         ok(r.code == 0 and "writable from inside" not in r.out,
            "S55 @%s puts nothing writable on PATH" % name, r)
         r = p.do("run", *opt, "--", "sh", "-c", script)
@@ -364,7 +364,7 @@ exec setpriv --reuid %d --regid %d --init-groups \\
             ("PS4", "x", "a shell expands it")):
         body = "[environ.set]\n%s = %s\n" % (name, value)
         r = run(body, "explain", "-p", "hp", "--", "true")
-        ok(r.code == 0 and row(r.out, name + "=", "set hp:4", "<- code:",
+        ok(r.code == 0 and row(unfold(r.out), name + "=", "set hp:4", "<- code:",
                                why), "S46 the host sets %s" % name, r)
         r = run(body, "run", "-p", "hp", "--", "printenv", name)
         equal(r.out, value + "\n", "B032 S46 and it reaches the payload")
@@ -378,8 +378,8 @@ exec setpriv --reuid %d --regid %d --init-groups \\
        "S52 a profile of the host grants what it names, too", r)
     body = "[environ.inherit]\nTZDIR = yes\nBASH_ENV = yes\n"
     r = run(body, "explain", "-p", "hp", "--", "true", TZDIR="/srv/zones")
-    ok(row(r.out, "TZDIR=/srv/zones", "<- code:") and
-       row(r.out, "unset", "BASH_ENV", "<- code:"),
+    ok(row(unfold(r.out), "TZDIR=/srv/zones", "<- code:") and
+       row(unfold(r.out), "unset", "BASH_ENV", "<- code:"),
        "B031 S46 what the host lets in is marked", r)
     r = run("[environ.set]\nHOME = /x\n", "run", "-p", "hp", "--", "true")
     ok(r.code == OWN and "carrel's own" in r.err,
@@ -396,11 +396,11 @@ with Place() as p:
         hosted(p)
 
     # S54: what nothing grants is told with what lies in it
-    r = p.do("explain", "--no-defaults", "-p", "@sys", "-p", "@target", "--",
+    r = p.wide("explain", "--no-defaults", "-p", "@sys", "-p", "@target", "--",
              "true")
     ok(re.search(r"HOME=.*<- not granted \(1 grant inside\)", r.out),
        "S54 HOME", r.out)
-    r = p.do("explain", "--no-defaults", "--", "true")
+    r = p.wide("explain", "--no-defaults", "--", "true")
     ok(re.search(r"element +/usr/bin .*<- not granted \(0 grants inside\)",
                  r.out) and
        re.search(r"SHELL=.*<- not granted \(0 grants inside\)", r.out),
@@ -415,7 +415,7 @@ with Place() as p:
              env=env)
     ok(r.out == "UTC\n", "B031 S47 without its file it is UTC, and says so",
        r)
-    r = p.do("explain", "--no-defaults", "-p", "bin", "--", "true", env=env)
+    r = p.wide("explain", "--no-defaults", "-p", "bin", "--", "true", env=env)
     ok(re.search(r"unset +TZ .*zone of the host is not granted", r.out),
        "B031 and the screen tells", r.out)
     environ(p, "z", "[environ.inherit]\nTZDIR = yes\n")

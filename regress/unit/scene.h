@@ -136,6 +136,8 @@ ordinary(struct scene *sc)
 	sc->survey.rows[2].err = ENOENT;
 }
 
+#define WIDE 1000 /* columns: no row of these is broken */
+
 /* Draws; the host is judged but not looked at, so that nothing varies. */
 static inline char *
 draw(struct scene *sc, unsigned width, int colour)

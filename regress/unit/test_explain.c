@@ -8,7 +8,8 @@
 #define HOSTILE                                                                \
 	"\033[1A\r\n\xe2\x80\xae"                                              \
 	"o\xe2\x80\x8b\xc2\x9b\x9b\x7f\xff"
-#define SHOWN "\\x1b[1A\\x0d\\x0a\\xe2\\x80\\xaeo\\xe2\\x80\\x8b\\xc2\\x9b\\x9b"
+#define ESCAPED                                                                \
+	"\\x1b[1A\\x0d\\x0a\\xe2\\x80\\xaeo\\xe2\\x80\\x8b\\xc2\\x9b\\x9b"
 
 static void
 assert_clean(const char *text)
@@ -28,13 +29,14 @@ static void
 assert_has(const char *text, const char *what)
 {
 	ck_assert_msg(
-	    strstr(text, what) != NULL, "no \"%s\" in:\n%s", what, text);
+	    strstr(text, what) != NULL, "no \"%s\" in:\n%.4000s", what, text);
 }
 
 static void
 assert_lacks(const char *text, const char *what)
 {
-	ck_assert_msg(strstr(text, what) == NULL, "\"%s\" in:\n%s", what, text);
+	ck_assert_msg(
+	    strstr(text, what) == NULL, "\"%s\" in:\n%.4000s", what, text);
 }
 
 /* All fields of a policy that will not run can be anything. */
@@ -71,10 +73,10 @@ START_TEST(test_escape_refused)
 
 	hostile_refused(&sc);
 	ck_assert_int_eq(pass(&sc, &got), 0);
-	text = draw(&got, 0, 0);
+	text = draw(&got, WIDE, 0);
 	assert_clean(text);
 	for (i = 1; i <= 19; i++) {
-		snprintf(want, sizeof(want), "F%02u" SHOWN, i);
+		snprintf(want, sizeof(want), "F%02u" ESCAPED, i);
 		assert_has(text, want); /* it was drawn, and drawn so */
 	}
 	free(text);
@@ -110,10 +112,10 @@ START_TEST(test_escape_plan)
 	set(&sc.caller.lang, "F09" HOSTILE);
 	set(&sc.caller.cwd, "/F10" HOSTILE);
 	ck_assert_int_eq(policy_check(&sc.policy, why, sizeof(why)), 0);
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	assert_clean(text);
 	for (i = 0; i < 7; i++) {
-		snprintf(want, sizeof(want), "%s" SHOWN, fields[i]);
+		snprintf(want, sizeof(want), "%s" ESCAPED, fields[i]);
 		assert_has(text, want);
 	}
 	free(text);
@@ -170,7 +172,7 @@ assert_row(
 		    (int)(end - line), line);
 		return;
 	}
-	ck_abort_msg("no row %s %s in:\n%s", tag, start, text);
+	ck_abort_msg("no row %s %s in:\n%.4000s", tag, start, text);
 }
 
 START_TEST(test_rows)
@@ -179,7 +181,7 @@ START_TEST(test_rows)
 	char *text;
 
 	ordinary(&sc);
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	assert_row(text, "ro", "/data from /srv/data", "read @sys:12");
 	assert_row(text, "ro", "/data", "a link that led to /mnt/disk");
 	assert_row(text, "rw", "/home/ada/proj", "write @sys:12");
@@ -198,12 +200,12 @@ START_TEST(test_rows)
 
 	sc.request.landlock = 4;
 	sc.request.flags = SCREEN_ALLOW_PTRACE;
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	assert_row(text, "landlock", "ABI 4", "not scoped by this kernel");
 	assert_row(text, "calls", "an allow-list", "--allow-ptrace");
 	free(text);
 	sc.request.flags = SCREEN_WITHOUT_LANDLOCK;
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	assert_row(text, "landlock", "off", "--without-landlock");
 	free(text);
 	scene_free(&sc);
@@ -256,6 +258,47 @@ START_TEST(test_width)
 }
 END_TEST
 
+/*
+ * A description that fills the lines of a terminal, so that what it says next
+ * would stand where carrel's own rows do: where the width is not known, too.
+ */
+START_TEST(test_forged)
+{
+	static const char *const rows[] = {
+	    "FILESYSTEM", "  ro  /usr", "NOT GRANTED  no known credentials"};
+	static const unsigned widths[] = {0, 24, 60, 80, 200};
+	char text[2048] = "x", *drawn, *line, *save = NULL;
+	struct scene sc;
+	size_t i, k;
+
+	for (i = 0; i < 12; i++) {
+		/* up to the 80th column of a line, or one with a hang */
+		k = (strlen(text) / 66 + 1) * (i < 6 ? 80 : 66);
+		memset(text + strlen(text), ' ', k - strlen(text));
+		text[k] = '\0';
+		strcat(text, rows[i % 3]);
+	}
+	ordinary(&sc);
+	set(&sc.policy.profiles[0].description, text);
+	set(&sc.policy.profiles[0].abuse, text);
+	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		drawn = draw(&sc, widths[i], 0);
+		assert_has(drawn, "\\x20");
+		for (line = strtok_r(drawn, "\n", &save), k = 0; line != NULL;
+		     line = strtok_r(NULL, "\n", &save)) {
+			ck_assert_uint_le(
+			    strlen(line), widths[i] == 0 ? 80 : widths[i]);
+			k += strncmp(line, "FILESYSTEM", 10) == 0;
+			k += strncmp(line, "NOT GRANTED", 11) == 0;
+			k += strncmp(line, "  ro  /usr", 10) == 0;
+		}
+		ck_assert_uint_eq(k, 2); /* the blocks themselves */
+		free(drawn);
+	}
+	scene_free(&sc);
+}
+END_TEST
+
 /* Variables: rows, elements, and bytes of the host that are not the screen's */
 START_TEST(test_environment)
 {
@@ -282,32 +325,31 @@ START_TEST(test_environment)
 	survey_make(&sc);
 	ck_assert_int_eq(hostenv_pick(&sc.hostenv, &sc.policy, env), 0);
 	ck_assert_int_eq(pass(&sc, &got), 0);
-	text = draw(&got, 0, 0);
+	text = draw(&got, WIDE, 0);
 	assert_clean(text);
 	for (i = 1; i <= 3; i++) {
-		snprintf(want, sizeof(want), "F%02u" SHOWN, i);
+		snprintf(want, sizeof(want), "F%02u" ESCAPED, i);
 		assert_has(text, want);
 	}
 	assert_lacks(text, "secret");
 	assert_row(text, "set", "A_KEY=(not shown)", "<- credential");
-	assert_row(text, "set", "CI=\"F01", "inherit mine:21");
+	assert_row(text, "set", "CI=F01", "inherit mine:21");
 	assert_row(text, "unset", "COLORTERM", "<- not set on this host");
 	assert_row(text, "set", "EDITOR=\"vi -e\"", "set mine:21");
 	assert_row(text, "set", "PATH=", "(carrel)");
 	assert_row(text, "element", "/usr/local/x", "merge mine:21");
-	assert_row(text, "element", "\"/usr/F02", "sanitise mine:21");
+	assert_row(text, "element", "/usr/F02", "sanitise mine:21");
 	assert_row(text, "element", "/sbin", "(carrel)");
-	assert_row(
-	    text, "dropped", "\"/tmp/F03", "only an empty writable tmpfs");
+	assert_row(text, "dropped", "/tmp/F03", "only an empty writable tmpfs");
 	free(text);
 
 	/* refused: what they want, in their own words */
 	ck_assert_int_eq(
 	    policy_refuse(&got.policy, "", "", 0, "", "%s", "no such"), 0);
 	set(&got.policy.env[3].values[0], "F05" HOSTILE);
-	text = draw(&got, 0, 0);
+	text = draw(&got, WIDE, 0);
 	assert_clean(text);
-	assert_row(text, "set", "EDITOR=\"F05" SHOWN, "set mine:21");
+	assert_row(text, "set", "EDITOR=F05" ESCAPED, "set mine:21");
 	assert_row(text, "sanitise", "PATH", "sanitise mine:21");
 	assert_lacks(text, "F01"); /* the host's values are of no plan */
 	free(text);
@@ -326,7 +368,7 @@ START_TEST(test_refused)
 	ck_assert_int_eq(policy_refuse(&sc.policy, "@sys", "/a/sys.profile", 4,
 			     "remove one", "two claims for %s", "/data"),
 	    0);
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	ck_assert(strncmp(text, "REFUSED", 7) == 0);
 	last = strstr(text + 1, "\nREFUSED");
 	ck_assert_ptr_nonnull(last);
@@ -343,7 +385,7 @@ START_TEST(test_refused)
 	ck_assert_int_eq(
 	    policy_refuse(&sc.policy, "", "", 0, "", "%s", "no such"), 0);
 	survey_make(&sc);
-	text = draw(&sc, 0, 0);
+	text = draw(&sc, WIDE, 0);
 	ck_assert_str_eq(text, "REFUSED  nothing would start\n"
 			       "  no        no such\n");
 	free(text);
@@ -365,6 +407,7 @@ main(void)
 	tcase_add_test(t, test_rows);
 	tcase_add_test(t, test_blocks);
 	tcase_add_test(t, test_width);
+	tcase_add_test(t, test_forged);
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_environment);
 	suite_add_tcase(s, t);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -16,6 +17,7 @@ struct run {
 	pid_t pid;
 	int fd;
 	int status;
+	struct rusage used;
 };
 
 static const char *
@@ -50,7 +52,7 @@ start(struct run *r, int type, int extra)
 static void
 finish(struct run *r)
 {
-	ck_assert(waitpid(r->pid, &r->status, 0) == r->pid);
+	ck_assert(wait4(r->pid, &r->status, 0, &r->used) == r->pid);
 	close(r->fd);
 }
 
@@ -264,12 +266,149 @@ START_TEST(no_socket)
 }
 END_TEST
 
+/* COUNT profiles "p0" ..., each made by write_one. */
+static void
+put_many(struct layout *l, int count, void (*write_one)(FILE *, int, int))
+{
+	char path[256];
+	FILE *f;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/p%d.profile", l->user, i);
+		ck_assert_ptr_nonnull(f = fopen(path, "w"));
+		fprintf(f, "[profile]\n");
+		write_one(f, i, count);
+		fclose(f);
+	}
+}
+
+static void
+mutual(FILE *f, int i, int count)
+{
+	int k;
+
+	for (k = 0; k < count; k++)
+		if (k != i)
+			fprintf(f, "include = p%d\n", k);
+}
+
+static void
+downward(FILE *f, int i, int count)
+{
+	for (i++; i < count; i++)
+		fprintf(f, "include = p%d\n", i);
+}
+
+static void
+repeated(FILE *f, int i, int count)
+{
+	int k;
+
+	for (k = 0; k < 17000; k++)
+		fprintf(f, "include = p%d\n", (i + 1) % count);
+}
+
+static void
+distinct(FILE *f, int i, int count)
+{
+	int k;
+
+	(void)i;
+	(void)count;
+	for (k = 0; k < 10000; k++)
+		fprintf(f, "include = q%d\n", k);
+}
+
+static void
+claims(FILE *f, int i, int count)
+{
+	int k;
+
+	if (i == 0)
+		downward(f, i, count);
+	fprintf(f, "[fs]\n");
+	for (k = 0; k < 9000; k++)
+		fprintf(f, "read = /h%d -> /g%d\n", i, k);
+}
+
+static void
+long_values(FILE *f, int i, int count)
+{
+	char path[4000];
+	int k;
+
+	if (i == 0)
+		downward(f, i, count);
+	memset(path, 'x', sizeof(path));
+	for (k = 0; k < (int)sizeof(path); k += 200)
+		path[k] = '/';
+	path[sizeof(path) - 1] = '\0';
+	fprintf(f, "[fs]\n");
+	for (k = 0; k < 60; k++)
+		fprintf(f, "read = %s%d\n", path, k + 100 * i);
+}
+
+/* However much there is: an answer within a second of work and 64 MiB. */
+START_TEST(amounts)
+{
+	static const struct {
+		const char *name;
+		int count;
+		void (*fn)(FILE *, int, int);
+		const char *what; /* NULL: not refused */
+	} cases[] = {
+	    {"mutual", 500, mutual, "includes form a cycle: p0 -> p1 -> p0"},
+	    {"downward", 500, downward, "in a chain"},
+	    {"repeated", 500, repeated, "KiB together"},
+	    {"distinct", 1, distinct, "includes more than 512 others"},
+	    {"claims", 5, claims, "is claimed by profiles that disagree"},
+	    {"more claims", 15, claims, "lines in [fs] together"},
+	    {"long values", 15, long_values, NULL},
+	};
+	struct layout l;
+	struct policy po;
+	struct run r;
+	double used;
+	size_t i, k;
+
+	for (i = 0; i < NITEMS(cases); i++) {
+		layout_init(&l);
+		l.q.flags = REQUEST_NO_DEFAULTS;
+		put_many(&l, cases[i].count, cases[i].fn);
+		ask(&l, "p0");
+		converse(&l, &r, &po);
+		for (k = 0; cases[i].what != NULL && k < po.nrefusals; k++)
+			if (strstr(po.refusals[k].what, cases[i].what) != NULL)
+				break;
+		ck_assert_msg(
+		    cases[i].what == NULL ? po.nrefusals == 0
+		    : k<po.nrefusals, "%s: %s", cases[i].name, po.nrefusals> 0
+			? po.refusals[0].what
+			: "not refused");
+		used =
+		    (double)(r.used.ru_utime.tv_sec + r.used.ru_stime.tv_sec) +
+		    (double)(r.used.ru_utime.tv_usec +
+			     r.used.ru_stime.tv_usec) /
+			1e6;
+		ck_assert_msg(used < 1 && r.used.ru_maxrss < 64 * 1024,
+		    "%s: %.2f s, %ld KiB", cases[i].name, used,
+		    r.used.ru_maxrss);
+		if (getenv("CARREL_T_VERBOSE") != NULL)
+			fprintf(stderr, "%s: %.2f s, %ld KiB\n", cases[i].name,
+			    used, r.used.ru_maxrss);
+		policy_free(&po);
+		layout_free(&l);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {policy_comes, refusal_comes,
 	    without_landlock, much_text, linked_layer, bad_peers, descriptors,
-	    wrong_socket, no_socket};
+	    wrong_socket, no_socket, amounts};
 
 	return run_suite("parse", tests, NITEMS(tests));
 }

@@ -212,10 +212,69 @@ START_TEST(probes)
 }
 END_TEST
 
+/* 0 if it enters under this hard limit; 1 after a refusal with this text. */
+static int
+enter_under(int what, rlim_t hard, const char *text)
+{
+	struct rlimit r = {hard, hard};
+	struct policy po;
+	struct place at = {&po, "", ""};
+	struct layers ls;
+	int status;
+	pid_t pid = fork();
+
+	ck_assert(pid != -1);
+	if (pid == 0) {
+		memset(&po, 0, sizeof(po));
+		layers_open(&ls, &l.q);
+		if (setrlimit(what, &r) == -1)
+			_exit(97);
+		if (sandbox_enter(&ls, 0, &at) == 0)
+			_exit(0);
+		_exit(po.nrefusals == 1 &&
+			      strstr(po.refusals[0].fix, text) != NULL &&
+			      strstr(po.refusals[0].what, text + 7) != NULL
+			  ? 1
+			  : 95);
+	}
+	ck_assert(waitpid(pid, &status, 0) == pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* A caller with less than the reader would give itself. */
+START_TEST(hard_limits)
+{
+	static const struct {
+		int what;
+		rlim_t enough, little;
+		const char *text;
+	} cases[] = {
+	    {RLIMIT_AS, 64 << 20, 8 << 20, "ulimit -v"},
+	    {RLIMIT_NOFILE, 12, 9, "ulimit -n"},
+	    {RLIMIT_CPU, 2, 0, "ulimit -t"},
+	};
+	size_t i;
+
+	if (SANDBOX_SANITIZED)
+		return; /* which has no limits */
+	layout_init(&l);
+	for (i = 0; i < NITEMS(cases); i++) {
+		ck_assert_int_eq(
+		    enter_under(cases[i].what, cases[i].enough, cases[i].text),
+		    0);
+		ck_assert_int_eq(
+		    enter_under(cases[i].what, cases[i].little, cases[i].text),
+		    1);
+	}
+	layout_free(&l);
+}
+END_TEST
+
 int
 main(void)
 {
-	const TTest *const tests[] = {probes};
+	const TTest *const tests[] = {probes, hard_limits};
 
 	return run_suite("sandbox", tests, NITEMS(tests));
 }

@@ -1,4 +1,5 @@
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <check.h>
 
@@ -96,7 +97,7 @@ START_TEST(test_protected)
 		ck_assert_uint_eq(out.survey.rows[i].rdev, 0xa00e8 + i);
 		ck_assert_int_eq(out.survey.rows[i].shut, 0);
 	}
-	text = draw(&out, 0, 0);
+	text = draw(&out, WIDE, 0);
 	ck_assert_ptr_nonnull(strstr(text, "pin       /home/ada/.config,"));
 	ck_assert_ptr_nonnull(strstr(text, "<- carrel trusts it, a run makes"));
 	ck_assert_ptr_nonnull(strstr(text, "device    /dev/kvm"));
@@ -171,6 +172,106 @@ START_TEST(test_credentials_inside)
 	ck_assert_int_eq(h.marks[0], HOST_CREDENTIALS);
 	host_free(&h);
 	scene_free(&sc);
+}
+END_TEST
+
+/* What is written there runs later: only of a grant for writing. */
+START_TEST(test_startup)
+{
+	static const struct {
+		const char *source;
+		uint8_t flags;
+		int mark;
+	} cases[] = {{"/home/ada", GRANT_WRITE, 1}, {"/home/ada", 0, 0},
+	    {"/home/ada/.config", GRANT_WRITE, 1},
+	    {"/home/ada/.config/carrel/profiles.d", GRANT_WRITE, 1},
+	    {"/home/ada/.local/bin/tool", GRANT_WRITE, 1},
+	    {"/home/ada/.bashrc", GRANT_WRITE, 1},
+	    {"/home/ada/.ssh", GRANT_WRITE, 1}, {"/home/ada/.bashrc", 0, 0},
+	    {"/home/ada/proj", GRANT_WRITE, 0},
+	    {"/home/ada/.local/share", GRANT_WRITE | GRANT_TRY, 1},
+	    {"/home/ada/.bashrc.d", GRANT_WRITE, 0}};
+	struct scene sc;
+	struct host h;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		scene_make(&sc);
+		add_profile(&sc, "@sys", "/sys.profile");
+		add_grant(&sc, GRANT_BIND, cases[i].flags, "/x",
+		    cases[i].source,
+		    (cases[i].flags & GRANT_TRY) != 0 ? VERB_TRY_WRITE
+		    : cases[i].flags != 0	      ? VERB_WRITE
+						      : VERB_READ);
+		survey_make(&sc);
+		ck_assert_int_eq(host_init(&h, &sc.caller, &sc.policy), 0);
+		host_judge(&h, &sc.caller, &sc.policy, &sc.survey);
+		ck_assert_msg(
+		    !!(h.marks[0] & HOST_STARTUP) == cases[i].mark, "%zu", i);
+		host_free(&h);
+		text = draw(&sc, 200, 0);
+		ck_assert_int_eq(
+		    strstr(text, "runs outside later") != NULL, cases[i].mark);
+		free(text);
+		scene_free(&sc);
+	}
+}
+END_TEST
+
+/* Credentials and start-up files that are links, looked up for real. */
+START_TEST(test_real_places)
+{
+	char home[] = "/tmp/carrel-host-XXXXXX", path[128], to[128];
+	static const char *const links[] = {".ssh", ".bashrc"};
+	static const char *const places[] = {"keys", "dot/bashrc"};
+	struct scene sc;
+	struct host h;
+	size_t i;
+
+	ck_assert_ptr_nonnull(mkdtemp(home));
+	for (i = 0; i < 2; i++) {
+		snprintf(
+		    path, sizeof(path), "%s/%s", home, i == 0 ? "keys" : "dot");
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		snprintf(path, sizeof(path), "%s/dot/bashrc", home);
+		if (i == 1)
+			ck_assert_int_eq(mkdir(path, 0700), 0);
+		snprintf(path, sizeof(path), "%s/%s", home, links[i]);
+		snprintf(to, sizeof(to), "%s/%s", home, places[i]);
+		ck_assert_int_eq(symlink(to, path), 0);
+	}
+	scene_make(&sc);
+	set(&sc.caller.home, home);
+	set(&sc.caller.home_real, home);
+	add_profile(&sc, "@sys", "/sys.profile");
+	snprintf(path, sizeof(path), "%s/dot", home);
+	add_grant(&sc, GRANT_BIND, GRANT_WRITE, "/d", path, VERB_WRITE);
+	snprintf(path, sizeof(path), "%s/keys", home);
+	add_grant(&sc, GRANT_BIND, 0, "/k", path, VERB_READ);
+	survey_make(&sc);
+	ck_assert_int_eq(host_init(&h, &sc.caller, &sc.policy), 0);
+	host_look(&h, &sc.policy, &sc.survey);
+	host_judge(&h, &sc.caller, &sc.policy, &sc.survey);
+	ck_assert_int_eq(h.marks[0], HOST_STARTUP);
+	ck_assert_int_eq(h.marks[1], HOST_CREDENTIALS);
+	for (i = 0; i < h.ncredentials; i++)
+		if (h.credentials[i].exists &&
+		    strstr(h.credentials[i].path, "/.ssh") != NULL)
+			break;
+	ck_assert_uint_lt(i, h.ncredentials);
+	ck_assert_int_eq(h.credentials[i].inside, 1); /* and not "outside" */
+	host_free(&h);
+	scene_free(&sc);
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", home, links[i]);
+		unlink(path);
+		snprintf(path, sizeof(path), "%s/%s", home, places[i]);
+		rmdir(path);
+	}
+	snprintf(path, sizeof(path), "%s/dot", home);
+	rmdir(path);
+	ck_assert_int_eq(rmdir(home), 0);
 }
 END_TEST
 
@@ -319,6 +420,8 @@ main(void)
 	tcase_add_test(t, test_credentials);
 	tcase_add_test(t, test_protected);
 	tcase_add_test(t, test_credentials_inside);
+	tcase_add_test(t, test_startup);
+	tcase_add_test(t, test_real_places);
 	tcase_add_test(t, test_wire);
 	tcase_add_test(t, test_stream);
 	tcase_add_test(t, test_garbage);

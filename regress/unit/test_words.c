@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ipc/check.h"
+#include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
 #include "ipc/text.h"
@@ -42,6 +43,66 @@ START_TEST(unsafe)
 		ck_assert_msg(!text_unsafe(safe[i], strlen(safe[i])), "%zu", i);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(text_unsafe(bad[i], strlen(bad[i])), "%zu", i);
+}
+END_TEST
+
+static void
+utf8_of(unsigned cp, char *s)
+{
+	if (cp < 0x80) {
+		s[0] = (char)cp;
+		s[1] = '\0';
+	} else if (cp < 0x800) {
+		snprintf(s, 5, "%c%c", 0xc0 | cp >> 6, 0x80 | (cp & 0x3f));
+	} else if (cp < 0x10000) {
+		snprintf(s, 5, "%c%c%c", 0xe0 | cp >> 12,
+		    0x80 | (cp >> 6 & 0x3f), 0x80 | (cp & 0x3f));
+	} else {
+		snprintf(s, 5, "%c%c%c%c", 0xf0 | cp >> 18,
+		    0x80 | (cp >> 12 & 0x3f), 0x80 | (cp >> 6 & 0x3f),
+		    0x80 | (cp & 0x3f));
+	}
+}
+
+/*
+ * Unicode's categories Cc, Cf, Zl, Zp and Zs (but for three blanks) and its
+ * property Default_Ignorable_Code_Point, each range with its neighbours.
+ */
+START_TEST(invisible)
+{
+	static const struct {
+		unsigned lo, hi;
+	} bad[] = {{0x1, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
+	    {0x600, 0x605}, {0x61c, 0x61c}, {0x6dd, 0x6dd}, {0x70f, 0x70f},
+	    {0x890, 0x891}, {0x8e2, 0x8e2}, {0x115f, 0x1160}, {0x1680, 0x1680},
+	    {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},
+	    {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2800, 0x2800},
+	    {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
+	    {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x110bd, 0x110bd},
+	    {0x110cd, 0x110cd}, {0x13430, 0x13455}, {0x16fe4, 0x16fe4},
+	    {0x1bca0, 0x1bca3}, {0x1d159, 0x1d159}, {0x1d173, 0x1d17a},
+	    {0xe0000, 0xe0fff}};
+	static const unsigned good[] = {0x20, 0x7e, 0xa0, 0xac, 0xae, 0x34e,
+	    0x350, 0x5ff, 0x606, 0x61b, 0x61d, 0x6dc, 0x6de, 0x70e, 0x710,
+	    0x88f, 0x892, 0x8e1, 0x8e3, 0x115e, 0x1161, 0x167f, 0x1681, 0x17b3,
+	    0x17b6, 0x180a, 0x1810, 0x1fff, 0x2010, 0x2027, 0x2030, 0x205e,
+	    0x2070, 0x27ff, 0x2801, 0x3000, 0x3163, 0x3165, 0xfdff, 0xfe10,
+	    0xfefe, 0xff00, 0xff9f, 0xffa1, 0xffef, 0xfffc, 0x110bc, 0x110be,
+	    0x110cc, 0x110ce, 0x1342f, 0x16fe3, 0x16fe5, 0x1bc9f, 0x1bca4,
+	    0x1d158, 0x1d15a, 0x1d172, 0x1d17b, 0xdffff, 0xe1000, 0x10ffff};
+	char s[5];
+	size_t i;
+	unsigned cp;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		for (cp = bad[i].lo; cp <= bad[i].hi; cp++) {
+			utf8_of(cp, s);
+			ck_assert_msg(text_unsafe(s, strlen(s)), "%x", cp);
+		}
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		utf8_of(good[i], s);
+		ck_assert_msg(!text_unsafe(s, strlen(s)), "%x", good[i]);
+	}
 }
 END_TEST
 
@@ -88,6 +149,60 @@ START_TEST(escape_cuts)
 	    text_escape(dst, sizeof(dst), "1234567890123"), "12345678...");
 	ck_assert_str_eq(
 	    text_escape(dst, sizeof(dst), "123456\x1b"), "123456...");
+}
+END_TEST
+
+/* No two blanks stand side by side, and none is lost. */
+START_TEST(escape_blanks)
+{
+	static const struct {
+		const char *raw, *shown;
+	} rows[] = {{" a b ", " a b "}, {"a  b", "a \\x20b"},
+	    {"   ", " \\x20\\x20"},
+	    {"a\xc2\xa0\xc2\xa0z", "a\xc2\xa0\\xc2\\xa0z"},
+	    {" \xe3\x80\x80 z", " \\xe3\\x80\\x80\\x20z"}, {" \t ", " \\x09 "},
+	    {"\\  ", "\\\\ \\x20"}};
+	char dst[64];
+	size_t i;
+	int blank;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_str_eq(
+		    text_escape(dst, sizeof(dst), rows[i].raw), rows[i].shown);
+	blank = 1;
+	ck_assert_str_eq(
+	    text_escape_on(dst, sizeof(dst), " a ", &blank), "\\x20a ");
+	ck_assert_int_eq(blank, 1);
+	ck_assert_str_eq(text_escape_on(dst, sizeof(dst), "a", &blank), "a");
+	ck_assert_int_eq(blank, 0);
+}
+END_TEST
+
+START_TEST(long_values)
+{
+	char src[2000], buf[TEXT_SHOWN_MAX + 1];
+	const char *p;
+	size_t i;
+
+	memset(src, 0, sizeof(src));
+	memset(src, 'a', TEXT_SHOWN_MAX);
+	ck_assert_ptr_eq(text_cut(buf, src), src);
+	for (i = 0; i < 400; i++)
+		memcpy(src + 3 * i, "\xe2\x82\xac", 3);
+	for (i = 0; i < 8; i++) { /* wherever the cuts fall */
+		p = text_cut(buf, src + i);
+		ck_assert_uint_le(strlen(p), TEXT_SHOWN_MAX);
+		ck_assert_uint_ge(strlen(p), TEXT_SHOWN_MAX - 8);
+		ck_assert_ptr_nonnull(strstr(p, "..."));
+		if (i % 3 == 0)
+			ck_assert(text_utf8(p, strlen(p)));
+		memmove(src + 1200 + i, "z", 2);
+		ck_assert_int_eq(p[strlen(p) - 1] == 'z', i > 0);
+	}
+	memset(src, 0x80, 1000); /* no character anywhere */
+	src[1000] = '\0';
+	ck_assert_uint_le(strlen(text_cut(buf, src)), TEXT_SHOWN_MAX);
+	ck_assert_str_eq(SHOWN("short"), "short");
 }
 END_TEST
 
@@ -219,8 +334,11 @@ main(void)
 
 	tcase_add_test(t, utf8);
 	tcase_add_test(t, unsafe);
+	tcase_add_test(t, invisible);
 	tcase_add_test(t, escape_is_safe_and_recoverable);
 	tcase_add_test(t, escape_cuts);
+	tcase_add_test(t, escape_blanks);
+	tcase_add_test(t, long_values);
 	tcase_add_test(t, clean_paths);
 	tcase_add_test(t, covering);
 	tcase_add_test(t, reserved);
