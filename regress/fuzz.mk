@@ -28,5 +28,5 @@ fuzzers: $(patsubst %,$(BUILD)/regress/fuzz/fuzz_%,$(FUZZ))
 $(BUILD)/regress/fuzz/%: regress/fuzz/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD $@)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -fsanitize=fuzzer,address,undefined \
+	$(Q)$(COMPILE) -MMD -MP -fsanitize=fuzzer,address,undefined \
 		-o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group -linih
