@@ -87,7 +87,8 @@ plan_mark_granted(char **mark, const struct draft *d, const char *path)
 		return 0;
 	for (i = 0; i < d->po->ngrants; i++) {
 		below = path_below(path, g[i].guest);
-		n += d->fate[i] != FATE_NONE && below != NULL && *below != '\0';
+		n += d->fate[i] != FATE_NONE && !(g[i].flags & GRANT_OWN) &&
+		     below != NULL && *below != '\0';
 	}
 	snprintf(text, sizeof(text), "<- not granted (%zu grant%s inside)", n,
 	    n == 1 ? "" : "s");
@@ -292,7 +293,7 @@ scalar_refuse(struct draft *d, const struct scalar *s)
 }
 
 static int
-scalar_marks(const struct scalar *s, struct env_row *r)
+scalar_marks(const struct draft *d, const struct scalar *s, struct env_row *r)
 {
 	const struct variable *v = variable_find(r->name);
 	const struct code_name *code = NULL;
@@ -315,6 +316,9 @@ scalar_marks(const struct scalar *s, struct env_row *r)
 		return -1;
 	if (v != NULL && (v->flags & VARIABLE_RUN) &&
 	    plan_mark(&r->mark, "<- programs run it as a command") == -1)
+		return -1;
+	if (r->value != NULL && path_clean(r->value) &&
+	    plan_mark_granted(&r->mark, d, r->value) == -1)
 		return -1;
 	if (code == NULL)
 		return 0;
@@ -357,7 +361,7 @@ scalar(struct draft *d, const struct env_claim *c, size_t n)
 	if ((s.set != NULL && plan_who(&r->who, d, s.set) == -1) ||
 	    (s.inherit != NULL && plan_who(&r->who, d, s.inherit) == -1))
 		return -1;
-	return scalar_marks(&s, r);
+	return scalar_marks(d, &s, r);
 }
 
 static int

@@ -70,18 +70,18 @@ tidy(const char *p, char *out)
 	return 0;
 }
 
-/* What PATH's elements are marked with (S54). */
+/* What elements are marked with; writable is told of PATH alone (S54). */
 static int
 mark(const struct list *l, struct env_entry *e)
 {
 	char path[PATH_MAX_LEN + 1];
 
-	if (strcmp(l->v->name, "PATH") != 0)
+	if (!(l->v->flags & VARIABLE_PATH))
 		return 0;
 	/* a clean path, or one of the host's that was found to be like one */
-	if (tidy(e->value, path) == -1)
+	if (tidy(e->value, path) == -1 || strcmp(path, OWNED_STAGING) == 0)
 		return 0;
-	if (plan_writable(l->d->pl, path) &&
+	if (strcmp(l->v->name, "PATH") == 0 && plan_writable(l->d->pl, path) &&
 	    plan_mark(&e->mark, "<- writable from inside") == -1)
 		return -1;
 	return plan_mark_granted(&e->mark, l->d, path);
@@ -146,13 +146,16 @@ judge_place(const struct list *l, const char *path, int links)
 	/* magic links there lead out of any grant */
 	if (path_covers("/proc", path) || path_covers("/dev", path))
 		return "only /proc or /dev is there";
-	if (path_covers(OWNED_STAGING, path))
+	if (strcmp(path, OWNED_STAGING) == 0)
 		return staged(pl) ? NULL : nothing;
 	s = plan_mount(pl, path);
-	if (s == NULL || s->guest[1] == '\0')
+	if (s == NULL)
 		return nothing;
 	switch (s->kind) {
 	case STEP_TMPFS:
+		/* the root, and where commands are staged, stay as they are */
+		if (s->flags & STEP_RDONLY)
+			return nothing;
 		return "only an empty writable tmpfs is there";
 	case STEP_SYMLINK:
 		/* the other spelling of the home is as good as the home */

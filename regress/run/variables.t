@@ -159,6 +159,19 @@ def scalars(p):
     equal(got(p, "GH_TOKEN", "m", GH_TOKEN="hidden-value"), "hidden-value",
           "S54 control: inside it is there")
     equal(got(p, "FOO", "m"), p.home + "/x", "S21 placeholders")
+    # R017: a value that names what is not there
+    environ(p, "m", "[environ.set]\nCARGO_HOME = /opt/none/cargo\n"
+            "FOO = /opt/none\nBAR = /usr\n[environ.merge]\n"
+            "NODE_PATH = /opt/none\n[environ.inherit]\nEDITOR = yes\n",
+            ["try-read = /opt/none"], ["@sys"])
+    text = screen(p, "m", EDITOR="/opt/none/vi")
+    for name in ("CARGO_HOME=", "FOO=", "element", "EDITOR="):
+        ok(row(text, name, "/opt/none", "<- not granted (0 grants inside)"),
+           "R017 %s: what nothing grants is marked" % name, text)
+    ok(not row(text, "BAR=/usr", "not granted"), "R017 control", text)
+    ok(all("(carrel)" in x or "element by element" in x or re.search(
+        r" (set|merge|inherit) m:\d+", x) for x in text.splitlines()[1:]),
+       "R017 no row without a claimant", text)
     p.unprofile()
 
 
@@ -193,6 +206,17 @@ def lists(p):
     r = p.do("run", "-p", "m", "--", "script")
     ok(r.code in (NOTEXEC, NOTFOUND) and "/opt/none/perl" in r.err,
        "B033 a script whose interpreter is not granted", r)
+    # S48, S55: what is staged comes below what profiles add
+    environ(p, "s", "[environ.sanitise]\nPATH = yes\n", [
+        "command = %s/only-h" % h, "command = %s/tool" % h])
+    equal(got(p, "PATH", "m", "s", PATH="/run/carrel/bin/x:/usr/games"),
+          ":".join((m, "/usr/games", "/run/carrel/bin", BASE_PATH)),
+          "S48 staging goes between sanitise and the base")
+    equal(got(p, "PATH", "s", PATH="/usr/games:/run/carrel/bin"),
+          ":".join(("/usr/games", "/run/carrel/bin", BASE_PATH)),
+          "S48 also when the host's list names it")
+    r = p.sh("only-h; tool", "-p", "m", "-p", "s")
+    ok(r.out == "HOST\nMERGED\n", "S48 S61 so a merged copy runs first", r)
     # R035, S50
     environ(p, "g", "[environ.prepend]\nPATH = %s\n" % m, ["read = " + m])
     r1 = p.refused("R035 two sequences: refused", "-p", "f", "-p", "g",

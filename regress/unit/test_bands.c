@@ -87,9 +87,11 @@ plan(char *const *env)
 	world_check(&po);
 	ck_assert_int_eq(survey_init(&sv, po.ngrants), 0);
 	for (i = 0; i < po.ngrants; i++) {
-		if (po.grants[i].kind != GRANT_BIND)
+		if (!grant_opens(&po.grants[i]))
 			continue;
-		sv.rows[i].type = SURVEY_DIR;
+		sv.rows[i].type =
+		    po.grants[i].kind == GRANT_BIND ? SURVEY_DIR : SURVEY_FILE;
+		sv.rows[i].mode = 0755;
 		sv.rows[i].real = strdup(po.grants[i].source);
 	}
 	ck_assert_int_eq(hostenv_pick(&he, &po, env != NULL ? env : empty), 0);
@@ -274,6 +276,23 @@ START_TEST(staging)
 }
 END_TEST
 
+/* The same by a plan that has a command: below what profiles add. */
+START_TEST(staged_command)
+{
+	claim(1, ENV_PREPEND, "PATH", "/usr/p", NULL);
+	claim(1, ENV_MERGE, "PATH", "/usr/m", NULL);
+	claim(1, ENV_SANITISE, "PATH", NULL);
+	world_add(&po, VERB_COMMAND, OWNED_STAGING "/tool", "/srv/tool");
+	make("PATH=/run/carrel:/usr/s:/run/carrel/none");
+	is("PATH", "/usr/p:/usr/m:/usr/s:" OWNED_STAGING
+		   ":/usr/bin:/bin:/usr/sbin:/sbin");
+	ck_assert_str_eq(element("PATH", 3), OWNED_STAGING " | (carrel)");
+	ck_assert_str_eq(drop("PATH", 0),
+	    "/run/carrel | sanitise mine:3: nothing grants it");
+	ck_assert_uint_eq(row("PATH")->ndrops, 2);
+}
+END_TEST
+
 /* sanitise */
 
 /* What stays of one element, and why it does not. */
@@ -303,6 +322,7 @@ static const struct {
     {"/opt/wx", "nothing grants it"},
     {"/opt/absent", "nothing grants it"},
     {"/run/carrel/bin", "nothing grants it"},
+    {"/run/carrel", "nothing grants it"},
     {"/home/u/bin", "only an empty writable tmpfs is there"},
     {"/home/u/a", "only an empty writable tmpfs is there"},
     {"/home/u", "only an empty writable tmpfs is there"},
@@ -520,10 +540,16 @@ START_TEST(marks)
 	    {1, ENV_SET, "EDITOR", "x", "<- programs run it as a command"},
 	    {1, ENV_SET, "PAGER", "x", "<- programs run it as a command"},
 	    {1, ENV_INHERIT, "VISUAL", NULL, "<- programs run it as a command"},
-	    {0, ENV_SET, "LC_ALL", "C", ""}, {1, ENV_SET, "BASH_ENV", "/x", ""},
+	    {0, ENV_SET, "LC_ALL", "C", ""},
+	    {1, ENV_SET, "BASH_ENV", "/usr/x", ""},
+	    {1, ENV_SET, "BASH_ENV", "/x", "<- not granted (0 grants inside)"},
+	    {1, ENV_SET, "ENV", "/usr", ""},
+	    {1, ENV_SET, "FOO", "/",
+		"<- unchecked <- not granted (3 grants inside)"},
+	    {1, ENV_SET, "FOO", "/a b/../c", "<- unchecked"},
 	    {2, ENV_INHERIT, "BASH_ENV", NULL,
 		"<- code: bash runs the file before each script"},
-	    {2, ENV_SET, "LD_AUDIT", "/x",
+	    {2, ENV_SET, "LD_AUDIT", "/usr/x",
 		"<- unchecked <- code: the dynamic loader obeys it"},
 	    {2, ENV_SET, "LD_PRELOAD", "/usr/x.so",
 		"<- code: the dynamic loader obeys it"},
@@ -688,6 +714,7 @@ main(void)
 	tcase_add_test(t, duplicates);
 	tcase_add_test(t, other_lists);
 	tcase_add_test(t, staging);
+	tcase_add_test(t, staged_command);
 	tcase_add_loop_test(
 	    t, what_stays, 0, (int)(sizeof(elements) / sizeof(elements[0])));
 	tcase_add_loop_test(t, one_survivor, 0, 7);
@@ -698,7 +725,7 @@ main(void)
 	tcase_add_test(t, empty_and_unset);
 	tcase_add_loop_test(t, set_and_inherit, 0, 5);
 	tcase_add_test(t, secrets_stay_unsaid);
-	tcase_add_loop_test(t, marks, 0, 13);
+	tcase_add_loop_test(t, marks, 0, 17);
 	tcase_add_test(t, path_marks);
 	tcase_add_test(t, length);
 	tcase_add_loop_test(t, zones, 0, 8);
