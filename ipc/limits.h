@@ -54,6 +54,12 @@
 #define STRING_MAX_LEN	  131071 /* NAME=value (MAX_ARG_STRLEN, execve(2)) */
 #define PROMPT_MAX_LEN	  256	 /* the preference for PS1 */
 
+/* of the network */
+#define EGRESS_RULES_MAX   1024 /* lines of [egress] in all profiles */
+#define EGRESS_HOSTS_MAX   1024 /* names and addresses among them */
+#define EGRESS_SOCKETS_MAX 2048 /* made for the broker in one run */
+#define DATAGRAM_FDS	   64	/* descriptors that go with one datagram */
+
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 

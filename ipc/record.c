@@ -36,6 +36,26 @@ const struct record_rule record_screen[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_broker[] = {
+    {RECORD_BROKER, 1, 1},
+    {RECORD_BROKER_RULE, 1, EGRESS_RULES_MAX},
+    {RECORD_BROKER_HOST, 0, EGRESS_HOSTS_MAX},
+    {RECORD_BROKER_SOCKET, 0, EGRESS_SOCKETS_MAX},
+    {RECORD_BROKER_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_ready[] = {
+    {RECORD_READY, 1, 1},
+    {0, 0, 0},
+};
+
+size_t
+record_fds(unsigned type)
+{
+	return type == RECORD_BROKER_SOCKET ? 1 : 0;
+}
+
 void
 record_start(struct record_state *st, const struct record_rule *rules)
 {
