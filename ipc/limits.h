@@ -60,6 +60,13 @@
 #define EGRESS_SOCKETS_MAX 2048 /* made for the broker in one run */
 #define DATAGRAM_FDS	   64	/* descriptors that go with one datagram */
 
+/* of events */
+#define EVENT_ACTION_MAX   31	/* what was tried, a word */
+#define EVENT_RESOURCE_MAX 4095 /* on what: a path, or an address */
+#define EVENT_RULE_MAX	   512	/* the line of a profile that refused it */
+#define EVENTS_MAX	   256	/* different ones that a run keeps */
+#define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
+
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 

@@ -40,6 +40,8 @@ enum record_type {
 	RECORD_BROKER_END,    /* counts, once */
 	/* from the broker */
 	RECORD_READY, /* or why it is not, once */
+	/* to the monitor: a violation, each a datagram */
+	RECORD_EVENT,
 	RECORD_TYPES
 };
 
