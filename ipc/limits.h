@@ -54,6 +54,13 @@
 #define STRING_MAX_LEN	  131071 /* NAME=value (MAX_ARG_STRLEN, execve(2)) */
 #define PROMPT_MAX_LEN	  256	 /* the preference for PS1 */
 
+/* of events */
+#define EVENT_ACTION_MAX   31	/* what was tried, a word */
+#define EVENT_RESOURCE_MAX 4095 /* on what: a path, or an address */
+#define EVENT_RULE_MAX	   512	/* the line of a profile that refused it */
+#define EVENTS_MAX	   256	/* different ones that a run keeps */
+#define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
+
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 
