@@ -236,9 +236,7 @@ END_TEST
 /* The stream with sockets */
 
 static struct broker_rule a_rule = {
-    .egress = {EGRESS_HTTPS, 0, 443, "a.example"},
-    .profile = (char[]){"@sys"},
-    .line = 7};
+    .egress = {EGRESS_HTTPS, 0, 443, "a.example"}, .profile = 3, .line = 7};
 
 static struct broker_host
 a_host(const char *name, uint32_t at)
@@ -320,7 +318,7 @@ START_TEST(sockets_arrive)
 	ck_assert_int_eq(hear(pair[1], &b), 0);
 	ck_assert_uint_eq(b.nrules, 1);
 	ck_assert_str_eq(b.rules[0].egress.host, "a.example");
-	ck_assert_str_eq(b.rules[0].profile, "@sys");
+	ck_assert_uint_eq(b.rules[0].profile, 3);
 	ck_assert_uint_eq(b.rules[0].line, 7);
 	ck_assert_uint_eq(b.nhosts, 2);
 	ck_assert_int_eq(b.hosts[0].v6.family, 0);
