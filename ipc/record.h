@@ -32,6 +32,7 @@ enum record_type {
 	/* claims on variables, in the policy, and what the host has of them */
 	RECORD_ENVIRON,
 	RECORD_VARIABLE,
+	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_TYPES
 };
 

@@ -21,6 +21,7 @@ WRITERS = {
     "SURVEY": ("ipc/survey.c", r"^survey_put\("),
     "SCREEN_END": None,
     "ENVIRON": ("ipc/environ.c", r"^environ_put\("),
+    "RULE": ("ipc/rule.c", r"^rule_put\("),
     "VARIABLE": ("ipc/hostenv.c", r"^hostenv_put\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
