@@ -62,6 +62,13 @@
 #define LIMIT_SECONDS_MAX   31536000ULL /* a year */
 #define LIMIT_FILES_MAX	    1048576ULL
 
+/* of events */
+#define EVENT_ACTION_MAX   31	/* what was tried, a word */
+#define EVENT_RESOURCE_MAX 4095 /* on what: a path, or an address */
+#define EVENT_RULE_MAX	   512	/* the line of a profile that refused it */
+#define EVENTS_MAX	   256	/* different ones that a run keeps */
+#define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
+
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 

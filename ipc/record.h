@@ -32,6 +32,8 @@ enum record_type {
 	/* claims on variables, in the policy, and what the host has of them */
 	RECORD_ENVIRON,
 	RECORD_VARIABLE,
+	/* to the monitor: a violation, each a datagram */
+	RECORD_EVENT,
 	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_TYPES
 };

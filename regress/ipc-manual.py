@@ -20,6 +20,7 @@ WRITERS = {
     "SCREEN": ("ipc/screen.c", r"^screen_put\("),
     "SURVEY": ("ipc/survey.c", r"^survey_put\("),
     "SCREEN_END": None,
+    "EVENT": ("ipc/event.c", r"^event_put\("),
     "ENVIRON": ("ipc/environ.c", r"^environ_put\("),
     "RULE": ("ipc/rule.c", r"^rule_put\("),
     "VARIABLE": ("ipc/hostenv.c", r"^hostenv_put\("),

@@ -44,6 +44,8 @@ EXEMPT = [
     ("start", r"close_range: .* later", "hostile/failclosed.t"),
     ("monitor", r"unexpected message .*|a bad message from inside.*",
      "pid 1 would have to lie"),
+    ("monitor", r"a bad event from a helper.*", "a helper would have to: "
+     "unit/test_event.c"),
     ("monitor", r"the arguments and the environment are too long .*",
      "run/exit.t B010"),
     ("ask", r"%s(was|used|crashed|find the|failed|gave|has not|ended|does not).*|"
