@@ -42,6 +42,7 @@ enum record_type {
 	RECORD_READY, /* or why it is not, once */
 	/* to the monitor: a violation, each a datagram */
 	RECORD_EVENT,
+	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_TYPES
 };
 

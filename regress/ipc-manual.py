@@ -22,6 +22,7 @@ WRITERS = {
     "SCREEN_END": None,
     "EVENT": ("ipc/event.c", r"^event_put\("),
     "ENVIRON": ("ipc/environ.c", r"^environ_put\("),
+    "RULE": ("ipc/rule.c", r"^rule_put\("),
     "VARIABLE": ("ipc/hostenv.c", r"^hostenv_put\("),
     "BROKER": ("ipc/broker.c", r"^put_head\("),
     "BROKER_RULE": ("ipc/broker.c", r"^put_rule\("),
