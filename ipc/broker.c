@@ -8,7 +8,6 @@
 #include "broker.h"
 #include "buf.h"
 #include "channel.h"
-#include "check.h"
 #include "grow.h"
 #include "limits.h"
 #include "rule.h"
@@ -43,7 +42,7 @@ put_rule(struct wbuf *w, const struct broker_rule *r)
 	wbuf_u8(w, r->egress.private);
 	wbuf_u16(w, r->egress.port);
 	wbuf_str(w, r->text);
-	wbuf_str(w, r->profile);
+	wbuf_u16(w, r->profile);
 	wbuf_u32(w, r->line);
 }
 
@@ -59,7 +58,7 @@ get_rule(struct rcur *c, struct broker_setup *b)
 {
 	struct rule check = {.kind = RULE_EGRESS};
 	struct broker_rule *r;
-	const char *text, *profile;
+	const char *text;
 
 	if ((r = grow(b->rules, b->nrules, sizeof(*r))) == NULL)
 		return -1;
@@ -70,15 +69,14 @@ get_rule(struct rcur *c, struct broker_setup *b)
 	r->egress.private = rcur_u8(c);
 	r->egress.port = rcur_u16(c);
 	text = rcur_str(c, EGRESS_HOST_MAX + 2);
-	profile = rcur_str(c, NAME_MAX_LEN + 1);
+	r->profile = rcur_u16(c);
 	r->line = rcur_u32(c);
-	if (rcur_end(c) == -1 || r->egress.private > 1 || !check_name(profile))
+	if (rcur_end(c) == -1 || r->egress.private > 1 ||
+	    r->profile >= PROFILES_MAX)
 		return -1;
-	r->text = strdup(text);
-	r->profile = strdup(profile);
+	if ((r->text = strdup(text)) == NULL)
+		return -1;
 	b->nrules++;
-	if (r->text == NULL || r->profile == NULL)
-		return -1;
 	r->egress.host = check.text = r->text;
 	check.what = r->egress.scheme;
 	check.number =
@@ -226,10 +224,8 @@ broker_setup_free(struct broker_setup *b)
 {
 	size_t i;
 
-	for (i = 0; i < b->nrules; i++) {
+	for (i = 0; i < b->nrules; i++)
 		free(b->rules[i].text);
-		free(b->rules[i].profile);
-	}
 	for (i = 0; i < b->nhosts; i++)
 		free(b->hosts[i].name);
 	for (i = 0; i < b->nsockets; i++)

@@ -22,7 +22,7 @@ struct sender;
 struct broker_rule {
 	struct egress egress; /* host points into text */
 	char *text;
-	char *profile;
+	uint16_t profile; /* index in the policy */
 	uint32_t line;
 };
 

@@ -85,7 +85,10 @@ union control {
 	struct cmsghdr align;
 };
 
-/* The datagram and what is attached to it, in one message. */
+/*
+ * The datagram and what is attached to it, in one message. carrel-parse may
+ * call send(2) alone, and has nothing to attach.
+ */
 static ssize_t
 send_all(const struct sender *s)
 {
@@ -94,16 +97,16 @@ send_all(const struct sender *s)
 	union control control;
 	struct cmsghdr *h;
 
-	if (s->nfds > 0) {
-		memset(&control, 0, sizeof(control));
-		m.msg_control = control.room;
-		m.msg_controllen = CMSG_LEN(s->nfds * sizeof(int));
-		h = CMSG_FIRSTHDR(&m);
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(s->nfds * sizeof(int));
-		memcpy(CMSG_DATA(h), s->fds, s->nfds * sizeof(int));
-	}
+	if (s->nfds == 0)
+		return send(s->fd, s->data, s->len, MSG_NOSIGNAL);
+	memset(&control, 0, sizeof(control));
+	m.msg_control = control.room;
+	m.msg_controllen = CMSG_LEN(s->nfds * sizeof(int));
+	h = CMSG_FIRSTHDR(&m);
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(s->nfds * sizeof(int));
+	memcpy(CMSG_DATA(h), s->fds, s->nfds * sizeof(int));
 	return sendmsg(s->fd, &m, MSG_NOSIGNAL);
 }
 

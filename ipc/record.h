@@ -40,6 +40,9 @@ enum record_type {
 	RECORD_BROKER_END,    /* counts, once */
 	/* from the broker */
 	RECORD_READY, /* or why it is not, once */
+	/* to the monitor: a violation, each a datagram */
+	RECORD_EVENT,
+	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_TYPES
 };
 
