@@ -7,6 +7,7 @@
 #include "environ.h"
 #include "limits.h"
 #include "policy.h"
+#include "rule.h"
 
 /* struct profile: RECORD_PROFILE */
 
@@ -182,6 +183,7 @@ put_end(struct wbuf *w, const struct policy *po)
 	wbuf_u32(w, (uint32_t)po->nprofiles);
 	wbuf_u32(w, (uint32_t)count_sent(po));
 	wbuf_u32(w, (uint32_t)po->nenv);
+	wbuf_u32(w, (uint32_t)po->nrules);
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 	wbuf_u32(w, (uint32_t)po->unkept);
 }
@@ -191,7 +193,7 @@ get_end(struct rcur *c, struct policy *po)
 {
 	if (rcur_u8(c) != (po->nrefusals > 0) || rcur_u32(c) != po->nprofiles ||
 	    rcur_u32(c) != po->ngrants || rcur_u32(c) != po->nenv ||
-	    rcur_u32(c) != po->nrefusals)
+	    rcur_u32(c) != po->nrules || rcur_u32(c) != po->nrefusals)
 		return -1;
 	po->unkept = rcur_u32(c);
 	if (po->unkept > 0 && po->nrefusals < REFUSALS_MAX)
@@ -224,6 +226,11 @@ policy_send(struct sender *s, const struct policy *po)
 		if (sender_end(s) == -1)
 			return -1;
 	}
+	for (i = 0; i < po->nrules; i++) {
+		rule_put(sender_begin(s, RECORD_RULE), &po->rules[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
 	for (i = 0; i < po->nrefusals; i++) {
 		put_refusal(sender_begin(s, RECORD_REFUSAL), &po->refusals[i]);
 		if (sender_end(s) == -1)
@@ -247,6 +254,8 @@ policy_get(unsigned type, struct rcur *c, struct policy *po)
 		return get_grant(c, po);
 	case RECORD_ENVIRON:
 		return environ_get(c, po);
+	case RECORD_RULE:
+		return rule_get(c, po);
 	case RECORD_REFUSAL:
 		return get_refusal(c, po);
 	case RECORD_POLICY_END:
