@@ -23,6 +23,8 @@ void cell_addf(struct cell *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* In double quotes if a reader could not tell where it ends. */
 void cell_quote(struct cell *, const char *raw);
+/* A value that is no list, as it is; blanks at its ends are made visible. */
+void cell_scalar(struct cell *, const char *raw);
 void cell_size(struct cell *, unsigned long long bytes); /* "64 MiB" */
 void cell_free(struct cell *);
 
@@ -49,6 +51,9 @@ void out_block(struct out *, const char *title, const char *raw);
  */
 void out_row(struct out *, const char *tag, struct cell *left,
     struct cell *right, const char *mark);
+/* The same with a mark that has values in it. */
+void out_row_marked(struct out *, const char *tag, struct cell *left,
+    struct cell *right, struct cell *mark);
 /* One more line below a row, or a sentence; the cell is empty afterwards. */
 void out_note(struct out *, struct cell *);
 /* A whole line that begins with a word of two or three letters. */
