@@ -39,7 +39,9 @@ with Place() as p:
     p.write("data/f", "f\n")
     p.fs("inject", "read = %s -> /opt/h" % HELPERS, "write = %s" % p.proj,
          "read = %s/a/b/keep" % p.proj, "read = %s/data/f -> /opt/f" % p.proj,
-         "tmpfs = /opt/t size=1M", "symlink = /opt/l -> t")
+         "tmpfs = /opt/t size=1M", "symlink = /opt/l -> t",
+         "[limits]", "wall-time = 60s", "open-files = 99", "cpu-time = 50s",
+         "file-size = 1G", "core-size = 1")
     RUN = ["run", "--no-defaults", "-p", "inject", "--", REPORT] + ns
 
     plain = p.do(*RUN)
@@ -47,7 +49,9 @@ with Place() as p:
        "the host's" not in plain.out, "V026 the report of a good run", plain)
     for want in ("self NoNewPrivs:\t1", "self Seccomp:\t2", "layers left: 15",
                  "lo: up", "descriptor 2\n", "write to /: EROFS",
-                 "unshare: EPERM", "host carrel\n"):
+                 "unshare: EPERM", "host carrel\n",
+                 "files 99 99\n", "cpu 50 51\n", "core 1 1\n",
+                 "file size %d %d\n" % (1 << 30, 1 << 30)):
         ok(want in plain.out, "V026 control: it tells %r" % want, plain)
     ok("descriptor 3" not in plain.out, "V026 control: no descriptor", plain)
     equal(p.do(*RUN).out, plain.out, "V026 two good runs report the same")
@@ -91,7 +95,8 @@ with Place() as p:
                  "seccomp", "landlock_create_ruleset", "landlock_add_rule",
                  "landlock_restrict_self", "socketpair", "sendto", "capset",
                  "sethostname", "ioctl", "write", "keyctl", "close_range",
-                 "openat2", "fchdir", "prlimit64", "setpgid", "signalfd4"):
+                 "openat2", "fchdir", "prlimit64", "setpgid", "signalfd4",
+                 "timerfd_create", "timerfd_settime"):
         ok(must in names, "V026 the trace shows %s" % must, sorted(names))
     ok({c[0] for c in calls} == {0, 1, 2, 3},
        "V026 the trace shows four processes", calls[:5])
@@ -133,6 +138,8 @@ with Place() as p:
                       (2, "landlock_restrict_self"), (2, "ioctl"),
                       (2, "write"), (2, "mkdirat"), (2, "symlinkat"),
                       (2, "mknodat"), (2, "getrandom"), (3, "setpgid"),
+                      (2, "timerfd_create"), (2, "timerfd_settime"),
+                      (2, "prlimit64"), (3, "prlimit64"),
                       (1, "seccomp"), (1, "landlock_create_ruleset"),
                       (1, "landlock_add_rule"), (1, "close_range"),
                       (1, "landlock_restrict_self"), (1, "prlimit64")):

@@ -83,7 +83,7 @@ t procs-root R $C run $L $D -p procs -- python3 -c "$MANY"
 t procs-control R $C run $L $D -- python3 -c "$MANY"
 t left-root left roots
 t bomb U mine $C run $L $D -p bomb -- sh -c \
-    'echo %(mark)s; b() { b | b & }; b 2>&-; sleep 60'
+    'echo %(mark)s; b() { b | b & }; (b 2>&-) & exec sleep 60'
 t left-bomb left mine
 t bomb-gone sh -c 'ps ax -o comm= | grep -cE "^(sh|carrel)$" || :'
 t inside U mine $C run $L $D -p all -- sh -c \
