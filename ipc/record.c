@@ -36,6 +36,11 @@ const struct record_rule record_screen[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_caller[] = {
+    {RECORD_CALLER, 1, 1},
+    {0, 0, 0},
+};
+
 void
 record_start(struct record_state *st, const struct record_rule *rules)
 {

@@ -44,6 +44,7 @@ struct record_rule {
 extern const struct record_rule record_request[];
 extern const struct record_rule record_policy[];
 extern const struct record_rule record_screen[];
+extern const struct record_rule record_caller[]; /* launcher to set-up */
 
 /* Where in its table a stream is. */
 struct record_state {

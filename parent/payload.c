@@ -16,11 +16,11 @@
 #include "setup.h"
 #include "start.h"
 
-static void __attribute__((noreturn)) fail(const struct setup *s, int failed,
-    enum payload_fault fault, const char *text)
+static void __attribute__((noreturn)) fail(const struct setup *s,
+    volatile int *failed, enum payload_fault fault, const char *text)
 {
 	control_send(s->control, CONTROL_NO_EXEC, (int)fault, errno, text);
-	(void)!write(failed, "x", 1);
+	*failed = 1;
 	_exit(1);
 }
 
@@ -74,7 +74,7 @@ give_back(const struct start *st)
 
 /* The file is there, but what it asks to be run by is not. */
 static void __attribute__((noreturn))
-fail_interpreter(const struct setup *s, int failed, const char *file)
+fail_interpreter(const struct setup *s, volatile int *failed, const char *file)
 {
 	char head[256];
 	ssize_t n = -1;
@@ -94,7 +94,7 @@ fail_interpreter(const struct setup *s, int failed, const char *file)
 
 /* Returns with errno when the search may go on. */
 static void
-try(const struct setup *s, int failed, const char *file, char **argv,
+try(const struct setup *s, volatile int *failed, const char *file, char **argv,
     char **env)
 {
 	struct stat st;
@@ -111,7 +111,7 @@ try(const struct setup *s, int failed, const char *file, char **argv,
 
 /* As execvp(3), but without its guess that a file is a shell script. */
 static void __attribute__((noreturn)) search(const struct setup *s,
-    const struct plan *plan, int failed, char **argv, char **env)
+    const struct plan *plan, volatile int *failed, char **argv, char **env)
 {
 	char *file, *refused = NULL;
 	size_t i;
@@ -138,7 +138,8 @@ static void __attribute__((noreturn)) search(const struct setup *s,
 }
 
 void
-payload_exec(const struct setup *s, const struct plan *plan, int failed)
+payload_exec(
+    const struct setup *s, const struct plan *plan, volatile int *failed)
 {
 	char *shell[] = {s->caller->shell, NULL};
 	char **env = environment(plan);

@@ -10,6 +10,8 @@
 #include "plan.h"
 #include "plan_parts.h"
 
+#define STEPS_FIRST 64 /* about as many as carrel's own are */
+
 /*
  * A step of this shape, with copies of these strings, at the end. Each grant
  * may lie 2,000 directories deep, and each of them is a step: a policy of a few
@@ -26,7 +28,7 @@ append(struct draft *d, struct step **list, size_t *n, const struct step *shape,
 		d->full = 1;
 		return -1;
 	}
-	p = grow(*list, *n, sizeof(*p));
+	p = grow_from(STEPS_FIRST, *list, *n, sizeof(*p));
 	if (p == NULL)
 		return -1;
 	*list = p;
