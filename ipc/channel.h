@@ -28,7 +28,9 @@ struct sender {
 	int64_t deadline; /* of the whole stream; -1: none */
 	uint8_t *data;	  /* DATAGRAM_MAX, freed by sender_free() */
 	size_t len;
-	struct wbuf w; /* the record being written */
+	struct wbuf w;	       /* the record being written */
+	int fds[DATAGRAM_FDS]; /* what goes with data, the caller's own */
+	size_t nfds;
 };
 
 int sender_init(struct sender *, int fd, int64_t deadline);
@@ -36,6 +38,12 @@ void sender_free(struct sender *); /* does not close fd */
 /* Begin a record and get its buffer; end it. -1 with errno on any failure. */
 struct wbuf *sender_begin(struct sender *, enum record_type);
 int sender_end(struct sender *);
+/*
+ * Before the end of a record of record_fds(): a descriptor that goes with it.
+ * It is sent by a flush, of one's own when DATAGRAM_FDS are waiting, and must
+ * stay open until then.
+ */
+void sender_attach(struct sender *, int fd);
 int sender_flush(struct sender *);
 
 /*
@@ -48,7 +56,9 @@ int sender_flush(struct sender *);
  *	EPIPE		the peer closed too early
  *	ETIMEDOUT	the deadline passed
  *	EFBIG		more than POLICY_BYTES_MAX in all
- * A descriptor that is sent is never installed in this process.
+ * A descriptor is never installed in this process, unless the table has a
+ * record of record_fds(). Then each such record brings exactly as many as
+ * that says, close-on-exec, and one more or less in a datagram is EBADMSG.
  */
 struct receiver {
 	int fd;
@@ -56,12 +66,20 @@ struct receiver {
 	uint8_t *data; /* DATAGRAM_MAX + 1, freed by receiver_free() */
 	size_t len, off, total;
 	struct record_state state;
+	int takes_fds;
+	int fds[DATAGRAM_FDS]; /* of this datagram; -1: taken */
+	size_t nfds, used;     /* used: by its records so far */
 };
 
 int receiver_init(
     struct receiver *, int fd, int64_t deadline, const struct record_rule *);
-void receiver_free(struct receiver *); /* does not close fd */
+/* Does not close fd, but what came over it and was not taken. */
+void receiver_free(struct receiver *);
 int receiver_next(struct receiver *, unsigned *type, struct rcur *);
+/* A descriptor of the record at hand, now the caller's; -1 if it has none. */
+int receiver_take(struct receiver *);
+/* 1 if something is left of the datagram of the last record. */
+int receiver_left(const struct receiver *);
 /* After the last record: the peer must close and say nothing more. 0 or -1. */
 int receiver_finish(struct receiver *);
 

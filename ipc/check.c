@@ -4,11 +4,13 @@
 #include <sys/sysmacros.h>
 
 #include "check.h"
+#include "confine.h"
 #include "environ.h"
 #include "limits.h"
 #include "owned.h"
 #include "path.h"
 #include "policy.h"
+#include "rule.h"
 #include "text.h"
 
 int
@@ -120,7 +122,7 @@ check_profile(const struct policy *po, size_t i, char *why, size_t len)
 		return -1;
 	}
 	if (!path_clean(p->file) || (p->flags & ~PROFILE_FLAGS) != 0 ||
-	    p->flags == 0) {
+	    p->flags == 0 || !sha256_is_hex(p->digest)) {
 		snprintf(why, len, "profile \"%s\" has a bad field", p->name);
 		return -1;
 	}
@@ -374,7 +376,8 @@ policy_check(const struct policy *po, char *why, size_t len)
 		return -1;
 	}
 	if (check_shown(po, why, len) == -1 ||
-	    environ_check_shown(po, why, len) == -1)
+	    environ_check_shown(po, why, len) == -1 ||
+	    rules_check_shown(po, why, len) == -1)
 		return -1;
 	if (po->nrefusals > 0)
 		return 0;
@@ -383,5 +386,8 @@ policy_check(const struct policy *po, char *why, size_t len)
 			return -1;
 	if (check_sum(po, why, len) == -1)
 		return -1;
-	return environ_check(po, why, len);
+	if (environ_check(po, why, len) == -1 ||
+	    rules_check(po, why, len) == -1)
+		return -1;
+	return confine_check(po, why, len);
 }

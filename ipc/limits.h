@@ -25,6 +25,7 @@
 #define SELECT_MAX	 256	       /* -p options and defaults */
 #define GRANTS_MAX	 32768	       /* grants in one policy */
 #define GRANT_LINES_MAX	 65536	       /* lines of [fs] in all profiles */
+#define RULES_MAX	 4096	       /* rules in one policy */
 #define ORIGINS_MAX	 1024	       /* claims joined in one grant */
 #define REFUSALS_MAX	 256	       /* reasons kept of one refusal */
 #define LINKS_MAX	 40	       /* symlinks followed in one path */
@@ -53,6 +54,26 @@
 #define HOST_VALUE_MAX	  30720	 /* a value of the caller's environment */
 #define STRING_MAX_LEN	  131071 /* NAME=value (MAX_ARG_STRLEN, execve(2)) */
 #define PROMPT_MAX_LEN	  256	 /* the preference for PS1 */
+
+/* of the network */
+#define EGRESS_RULES_MAX   1024 /* lines of [egress] in all profiles */
+#define EGRESS_HOSTS_MAX   1024 /* names and addresses among them */
+#define EGRESS_SOCKETS_MAX 2048 /* made for the broker in one run */
+#define DATAGRAM_FDS	   64	/* descriptors that go with one datagram */
+
+/* what [limits] can say at the most; less is always possible */
+#define LIMIT_BYTES_MAX	    (1ULL << 50)
+#define LIMIT_PROCESSES_MAX 4194304ULL	/* PID_MAX_LIMIT */
+#define LIMIT_CPU_MAX	    819200ULL	/* percent: 8192 processors */
+#define LIMIT_SECONDS_MAX   31536000ULL /* a year */
+#define LIMIT_FILES_MAX	    1048576ULL
+
+/* of events */
+#define EVENT_ACTION_MAX   31	/* what was tried, a word */
+#define EVENT_RESOURCE_MAX 4095 /* on what: a path, or an address */
+#define EVENT_RULE_MAX	   512	/* the line of a profile that refused it */
+#define EVENTS_MAX	   256	/* different ones that a run keeps */
+#define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */

@@ -9,6 +9,7 @@
 #include "limits.h"
 #include "path.h"
 #include "policy.h"
+#include "rule.h"
 #include "text.h"
 
 static const char *const verb_names[] = {"?", "read", "write", "try-read",
@@ -91,6 +92,7 @@ policy_add_profile(struct policy *po, const char *name, const char *file,
 	p->file = strdup(file);
 	p->description = strdup("");
 	p->abuse = strdup("");
+	memset(p->digest, '0', SHA256_HEX);
 	p->layer = (uint8_t)layer;
 	p->flags = flags;
 	if (p->name == NULL || p->file == NULL || p->description == NULL ||
@@ -199,6 +201,7 @@ policy_free(struct policy *po)
 	free(po->profiles);
 	free(po->grants);
 	environ_release(po);
+	rules_release(po);
 	free(po->prompt);
 	free(po->refusals);
 	memset(po, 0, sizeof(*po));
@@ -264,6 +267,7 @@ policy_sort(struct policy *po)
 		    sizeof(struct origin), origin_cmp);
 	sort(po->grants, po->ngrants, sizeof(*po->grants), grant_cmp);
 	environ_sort(po);
+	rules_sort(po);
 	sort(po->refusals, po->nrefusals, sizeof(*po->refusals), refusal_cmp);
 }
 

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sha256.h"
+
 struct caller;
 struct rcur;
 struct receiver;
@@ -14,8 +16,9 @@ struct wbuf;
 /*
  * What a run may see: the one thing that crosses from the parser to the
  * parent. It is canonical: profiles sorted by name, grants by path_cmp() of
- * their guest path, claims on variables by environ_cmp(), origins by profile,
- * verb and line, so that the same selection in any order gives the same bytes.
+ * their guest path, claims on variables by environ_cmp(), rules by rule_cmp(),
+ * origins by profile, verb and line, so that the same selection in any order
+ * gives the same bytes.
  */
 
 #define POLICY_VERSION 1
@@ -36,6 +39,7 @@ struct profile {
 	char *name; /* with the '@' of a shipped one */
 	char *file; /* where it was read */
 	char *description, *abuse;
+	char digest[SHA256_HEX + 1]; /* of the file's bytes; 0s: not known */
 	uint8_t layer, flags;
 	uint16_t *includes; /* indices, ascending; what it names itself */
 	size_t nincludes;
@@ -109,6 +113,7 @@ struct refusal {
 };
 
 struct env_claim; /* environ.h */
+struct rule;	  /* rule.h */
 
 struct policy {
 	struct profile *profiles;
@@ -117,6 +122,8 @@ struct policy {
 	size_t ngrants;
 	struct env_claim *env;
 	size_t nenv;
+	struct rule *rules;
+	size_t nrules;
 	char *prompt;		  /* the preference for PS1; NULL or "": none */
 	struct refusal *refusals; /* if any, the policy can only be shown */
 	size_t nrefusals;
@@ -148,7 +155,7 @@ void policy_tell_grant(
 
 void policy_free(struct policy *); /* the contents, not the struct */
 
-/* Sorts grants, origins and refusals into canonical order. */
+/* Sorts grants, claims, rules, origins and refusals into canonical order. */
 void policy_sort(struct policy *);
 
 /* The stream record_policy. send flushes. receive: a policy to be freed. */
@@ -160,10 +167,10 @@ int policy_get(unsigned type, struct rcur *, struct policy *);
 /*
  * Judges a policy: every field, the canonical order, and that the grants can
  * stand beside each other (one claim a guest path, nothing masked, nothing
- * reserved, the sum of the tmpfs; each variable by the tables). Pure. Returns
- * 0, or -1 and in why one sentence in raw text. The parser calls it before it
- * sends, the parent after it received; a policy with refusals is judged for its
- * fields only.
+ * reserved, the sum of the tmpfs; each variable by the tables; each rule, and
+ * that something is left where rules narrow). Pure. Returns 0, or -1 and in why
+ * one sentence in raw text. The parser calls it before it sends, the parent
+ * after it received; a policy with refusals is judged for its fields only.
  */
 int policy_check(const struct policy *, char *why, size_t len);
 

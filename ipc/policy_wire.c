@@ -7,6 +7,7 @@
 #include "environ.h"
 #include "limits.h"
 #include "policy.h"
+#include "rule.h"
 
 /* struct profile: RECORD_PROFILE */
 
@@ -19,6 +20,7 @@ put_profile(struct wbuf *w, const struct profile *p)
 	wbuf_str(w, p->file);
 	wbuf_str(w, p->description);
 	wbuf_str(w, p->abuse);
+	wbuf_str(w, p->digest);
 	wbuf_u8(w, p->layer);
 	wbuf_u8(w, p->flags);
 	wbuf_u16(w, (uint16_t)p->nincludes);
@@ -30,7 +32,7 @@ static int
 get_profile(struct rcur *c, struct policy *po)
 {
 	struct profile *p;
-	const char *name, *file, *description, *abuse;
+	const char *name, *file, *description, *abuse, *digest;
 	uint8_t layer, flags;
 	size_t i, n;
 
@@ -38,6 +40,7 @@ get_profile(struct rcur *c, struct policy *po)
 	file = rcur_str(c, PATH_MAX_LEN);
 	description = rcur_str(c, VALUE_MAX_LEN);
 	abuse = rcur_str(c, VALUE_MAX_LEN);
+	digest = rcur_str(c, SHA256_HEX);
 	layer = rcur_u8(c);
 	flags = rcur_u8(c);
 	n = rcur_u16(c);
@@ -45,6 +48,7 @@ get_profile(struct rcur *c, struct policy *po)
 		return -1;
 	if ((p = policy_add_profile(po, name, file, layer, flags)) == NULL)
 		return -1;
+	strcpy(p->digest, digest);
 	free(p->description);
 	free(p->abuse);
 	p->description = strdup(description);
@@ -182,6 +186,7 @@ put_end(struct wbuf *w, const struct policy *po)
 	wbuf_u32(w, (uint32_t)po->nprofiles);
 	wbuf_u32(w, (uint32_t)count_sent(po));
 	wbuf_u32(w, (uint32_t)po->nenv);
+	wbuf_u32(w, (uint32_t)po->nrules);
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 	wbuf_u32(w, (uint32_t)po->unkept);
 }
@@ -191,7 +196,7 @@ get_end(struct rcur *c, struct policy *po)
 {
 	if (rcur_u8(c) != (po->nrefusals > 0) || rcur_u32(c) != po->nprofiles ||
 	    rcur_u32(c) != po->ngrants || rcur_u32(c) != po->nenv ||
-	    rcur_u32(c) != po->nrefusals)
+	    rcur_u32(c) != po->nrules || rcur_u32(c) != po->nrefusals)
 		return -1;
 	po->unkept = rcur_u32(c);
 	if (po->unkept > 0 && po->nrefusals < REFUSALS_MAX)
@@ -224,6 +229,11 @@ policy_send(struct sender *s, const struct policy *po)
 		if (sender_end(s) == -1)
 			return -1;
 	}
+	for (i = 0; i < po->nrules; i++) {
+		rule_put(sender_begin(s, RECORD_RULE), &po->rules[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
 	for (i = 0; i < po->nrefusals; i++) {
 		put_refusal(sender_begin(s, RECORD_REFUSAL), &po->refusals[i]);
 		if (sender_end(s) == -1)
@@ -247,6 +257,8 @@ policy_get(unsigned type, struct rcur *c, struct policy *po)
 		return get_grant(c, po);
 	case RECORD_ENVIRON:
 		return environ_get(c, po);
+	case RECORD_RULE:
+		return rule_get(c, po);
 	case RECORD_REFUSAL:
 		return get_refusal(c, po);
 	case RECORD_POLICY_END:

@@ -16,6 +16,7 @@ const struct record_rule record_policy[] = {
     {RECORD_PROFILE, 0, PROFILES_MAX},
     {RECORD_GRANT, 0, GRANTS_MAX},
     {RECORD_ENVIRON, 0, CLAIMS_MAX},
+    {RECORD_RULE, 0, RULES_MAX},
     {RECORD_REFUSAL, 0, REFUSALS_MAX},
     {RECORD_POLICY_END, 1, 1},
     {0, 0, 0},
@@ -29,6 +30,7 @@ const struct record_rule record_screen[] = {
     {RECORD_PROFILE, 0, PROFILES_MAX},
     {RECORD_GRANT, 0, GRANTS_MAX},
     {RECORD_ENVIRON, 0, CLAIMS_MAX},
+    {RECORD_RULE, 0, RULES_MAX},
     {RECORD_REFUSAL, 0, REFUSALS_MAX},
     {RECORD_POLICY_END, 1, 1},
     {RECORD_SURVEY, 0, GRANTS_MAX},
@@ -40,6 +42,26 @@ const struct record_rule record_caller[] = {
     {RECORD_CALLER, 1, 1},
     {0, 0, 0},
 };
+
+const struct record_rule record_broker[] = {
+    {RECORD_BROKER, 1, 1},
+    {RECORD_BROKER_RULE, 1, EGRESS_RULES_MAX},
+    {RECORD_BROKER_HOST, 0, EGRESS_HOSTS_MAX},
+    {RECORD_BROKER_SOCKET, 0, EGRESS_SOCKETS_MAX},
+    {RECORD_BROKER_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_ready[] = {
+    {RECORD_READY, 1, 1},
+    {0, 0, 0},
+};
+
+size_t
+record_fds(unsigned type)
+{
+	return type == RECORD_BROKER_SOCKET ? 1 : 0;
+}
 
 void
 record_start(struct record_state *st, const struct record_rule *rules)

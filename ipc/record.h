@@ -32,6 +32,17 @@ enum record_type {
 	/* claims on variables, in the policy, and what the host has of them */
 	RECORD_ENVIRON,
 	RECORD_VARIABLE,
+	/* to the broker: what is allowed, and the sockets for it */
+	RECORD_BROKER, /* version, once */
+	RECORD_BROKER_RULE,
+	RECORD_BROKER_HOST,
+	RECORD_BROKER_SOCKET, /* with one descriptor */
+	RECORD_BROKER_END,    /* counts, once */
+	/* from the broker */
+	RECORD_READY, /* or why it is not, once */
+	/* to the monitor: a violation, each a datagram */
+	RECORD_EVENT,
+	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_TYPES
 };
 
@@ -45,6 +56,8 @@ extern const struct record_rule record_request[];
 extern const struct record_rule record_policy[];
 extern const struct record_rule record_screen[];
 extern const struct record_rule record_caller[]; /* launcher to set-up */
+extern const struct record_rule record_broker[];
+extern const struct record_rule record_ready[];
 
 /* Where in its table a stream is. */
 struct record_state {
@@ -56,6 +69,9 @@ void record_start(struct record_state *, const struct record_rule *);
 
 /* 0 if a record of this type is legal now, else -1. */
 int record_step(struct record_state *, unsigned type);
+
+/* How many descriptors come with each record of this type. */
+size_t record_fds(unsigned type);
 
 /* 1 when the table is used up. */
 int record_done(const struct record_state *);

@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 struct policy;
+struct rcur;
+struct wbuf;
 
 /*
  * What a profile says that is neither a path nor a variable: [exec],
@@ -73,7 +75,29 @@ int rule_cmp(const struct rule *, const struct rule *);
 /* The key as a profile spells it: "interpreter", "wall-time". */
 const char *rule_key(const struct rule *);
 
+/* 1 if a profile may say it more than once: a list, of which this is a line. */
+int rule_listed(unsigned kind);
+
+/* What a limit can be at the least and at the most, in its unit. */
+void rule_range(unsigned limit, uint64_t *min, uint64_t *max);
+
 /* Every field of one rule; 0, or -1 and a sentence in raw text. */
 int rule_check(const struct rule *, char *why, size_t len);
+
+/* Appends; the text is copied. NULL with errno, and nothing was added. */
+struct rule *policy_add_rule(struct policy *, const struct rule *);
+
+/* Parts of policy_free(), policy_sort() and the streams: RECORD_RULE. */
+void rules_release(struct policy *);
+void rules_sort(struct policy *);
+void rule_put(struct wbuf *, const struct rule *);
+int rule_get(struct rcur *, struct policy *);
+
+/*
+ * Parts of policy_check(): what a screen needs, and all that holds for a
+ * policy that runs, but for what the rules come to together (confine.h).
+ */
+int rules_check_shown(const struct policy *, char *why, size_t len);
+int rules_check(const struct policy *, char *why, size_t len);
 
 #endif

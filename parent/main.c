@@ -112,12 +112,12 @@ begin_run(const struct options *o, const struct start *st,
 	s.terminal = t->mode;
 	s.tty = t->fd;
 	s.control = control[1];
-	s.outside = control[0];
+	s.outside[0] = control[0];
+	s.outside[1] = a->peer;
 	memset(w, 0, sizeof(*w));
 	w->options = o;
 	w->start = st;
 	w->terminal = t;
-	w->parser = a->pid;
 	w->control = control[0];
 	w->setup = setup_start(&s);
 	if (w->setup == -1)
@@ -129,6 +129,7 @@ static int
 run(struct monitored *w, const struct caller *c, const struct asked *a)
 {
 	w->caller = c;
+	w->parser = a->pid;
 	if (setup_tell(w->control, c, a->deadline) == -1 && errno != EPIPE)
 		fatal("cannot tell the set-up who calls: %s", strerror(errno));
 	close(a->fd);
@@ -160,10 +161,14 @@ main(int argc, char **argv, char **envp)
 		explain_doctor(&in);
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
-	/* both start up while this process finds out who calls */
-	ask_start(&in, &a);
+	/*
+	 * Both start up while this process finds out who calls; the set-up
+	 * first, because it has more to do.
+	 */
+	ask_open(&a);
 	if (o.command == COMMAND_RUN)
 		begin_run(&o, &st, &a, &terminal, &w);
+	ask_start(&in, &a);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
 	protect_find(&in, &st, &c);

@@ -10,6 +10,7 @@
 
 #include "ask.h"
 #include "control.h"
+#include "events.h"
 #include "ipc/cause.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
@@ -25,12 +26,14 @@
 #define EARLY_MS     1000
 #define LAST_TURNS   16 /* more than a socket holds */
 #define MESSAGES_MAX 64 /* from inside, in one turn */
+#define EVENTS_TURN  64 /* of one source likewise */
 #define RUN_LEN	     32 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
-	int going; /* the parser ended well */
+	int sources[MONITOR_SOURCES]; /* of events; -1: it is gone */
+	int going;		      /* the parser ended well */
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
 	int started; /* the payload was executed */
@@ -443,6 +446,34 @@ read_signals(struct monitor *m)
 		got_signal(m, (int)si.ssi_signo, si.ssi_code == SI_KERNEL);
 }
 
+/*
+ * What was refused inside. Whoever sends is the payload's peer, and may be
+ * sent more than there is time for: so many in a turn.
+ */
+static void
+read_events(struct monitor *m, int *source)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	int i, n = -1;
+
+	errno = EAGAIN;
+	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
+		if ((n = event_receive(*source, &e, buf)) != 1)
+			break;
+		if (events_take(&e) == EVENTS_KILL)
+			give_up(m, EVENTS_EXIT);
+	}
+	if (n == 1 || (n == -1 && errno == EAGAIN))
+		return;
+	if (n == -1) {
+		log_warn("a bad event from a helper: %s; the run ends",
+		    strerror(errno));
+		give_up(m, EXIT_CARREL);
+	}
+	*source = -1;
+}
+
 /* The earlier of two deadlines, of which -1 is none. */
 static int64_t
 earlier(int64_t a, int64_t b)
@@ -453,20 +484,28 @@ earlier(int64_t a, int64_t b)
 static void
 loop(struct monitor *m)
 {
-	struct pollfd p[2] = {{.fd = m->sigfd, .events = POLLIN},
+	struct pollfd p[2 + MONITOR_SOURCES] = {
+	    {.fd = m->sigfd, .events = POLLIN},
 	    {.fd = m->w->control, .events = POLLIN}};
+	size_t i;
 
 	while (!m->gone) {
+		for (i = 0; i < MONITOR_SOURCES; i++) {
+			p[2 + i].fd = m->sources[i];
+			p[2 + i].events = POLLIN;
+		}
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
-		if (poll(p, 2, channel_left(earlier(m->kill_at, m->stop_by))) ==
-			-1 &&
+		if (poll(p, NITEMS(p),
+			channel_left(earlier(m->kill_at, m->stop_by))) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
 		}
 		if (!m->hung_up)
 			read_control(m);
+		for (i = 0; i < MONITOR_SOURCES; i++)
+			read_events(m, &m->sources[i]);
 		read_signals(m);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
@@ -477,13 +516,28 @@ loop(struct monitor *m)
 	}
 }
 
+/* What was on its way when the payload died. */
+static void
+last_events(struct monitor *m)
+{
+	size_t i, k;
+
+	for (i = 0; i < MONITOR_SOURCES; i++)
+		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
+			read_events(m, &m->sources[i]);
+}
+
 int
 monitor_run(const struct monitored *w)
 {
 	struct monitor m = {
 	    .w = w, .code = -1, .kill_at = -1, .stop_by = -1, .early = -1};
 	sigset_t set;
+	size_t i;
+	int code;
 
+	for (i = 0; i < MONITOR_SOURCES; i++)
+		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
 	watched(&set);
 	m.sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (m.sigfd == -1) {
@@ -496,6 +550,10 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
-	status_end(m.run, m.by_payload, m.code, m.signal);
-	return m.code;
+	last_events(&m);
+	code = events_end(m.code, m.by_payload);
+	if (code != m.code)
+		m.by_payload = m.signal = 0;
+	status_end(m.run, m.by_payload, code, m.signal);
+	return code;
 }

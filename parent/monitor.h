@@ -1,12 +1,15 @@
 #ifndef CARREL_MONITOR_H
 #define CARREL_MONITOR_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct caller;
 struct options;
 struct start;
 struct terminal;
+
+#define MONITOR_SOURCES 4
 
 /* What the monitor watches: children of this process. */
 struct monitored {
@@ -16,6 +19,9 @@ struct monitored {
 	struct terminal *terminal;
 	pid_t parser, setup;
 	int control; /* to the set-up, later pid 1 */
+	/* sockets on which events come (ipc/event.h); -1: none (any more) */
+	int sources[MONITOR_SOURCES];
+	size_t nsources;
 };
 
 /* Blocks the signals that the monitor reads; before anything is started. */

@@ -22,7 +22,7 @@ struct setup {
 	int parser;	  /* receives the policy */
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */
-	int outside;	  /* the monitor's end of it: closed at once */
+	int outside[2];	  /* the others' ends of both: closed at once */
 };
 
 /*

@@ -20,8 +20,16 @@ WRITERS = {
     "SCREEN": ("ipc/screen.c", r"^screen_put\("),
     "SURVEY": ("ipc/survey.c", r"^survey_put\("),
     "SCREEN_END": None,
+    "EVENT": ("ipc/event.c", r"^event_put\("),
     "ENVIRON": ("ipc/environ.c", r"^environ_put\("),
+    "RULE": ("ipc/rule.c", r"^rule_put\("),
     "VARIABLE": ("ipc/hostenv.c", r"^hostenv_put\("),
+    "BROKER": ("ipc/broker.c", r"^put_head\("),
+    "BROKER_RULE": ("ipc/broker.c", r"^put_rule\("),
+    "BROKER_HOST": ("ipc/broker.c", r"^put_host\("),
+    "BROKER_SOCKET": ("ipc/broker.c", r"^put_socket\("),
+    "BROKER_END": ("ipc/broker.c", r"^put_end\("),
+    "READY": ("ipc/broker.c", r"^put_ready\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

@@ -9,6 +9,7 @@
 #include "ipc/variables.h"
 #include "place.h"
 #include "reader.h"
+#include "rule.h"
 
 #define OF_CARREL (1U << LAYER_SHIPPED)
 #define OF_PEOPLE (1U << LAYER_HOST | 1U << LAYER_USER)
@@ -18,7 +19,7 @@ const struct key format_profile[] = {
     {"profile", "abuse", KEY_TEXT, 0, 0},
     {"profile", "include", KEY_NAMES, 0, 0},
     {"profile", "packs", KEY_YES, 0, OF_CARREL},
-    {"profile", "tier", KEY_LATER, 0, 0},
+    {"profile", "tier", KEY_LATER | KEY_RULE, RULE_TIER, 0},
     {"fs", "read", KEY_BIND, VERB_READ, 0},
     {"fs", "write", KEY_BIND, VERB_WRITE, 0},
     {"fs", "try-read", KEY_BIND, VERB_TRY_READ, 0},
@@ -33,10 +34,23 @@ const struct key format_profile[] = {
     {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
     {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
     {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
-    {"egress", NULL, KEY_LATER, 0, 0},
-    {"exec", NULL, KEY_LATER, 0, 0},
-    {"limits", NULL, KEY_LATER, 0, 0},
-    {"audit", NULL, KEY_LATER, 0, 0},
+    {"egress", "allow", KEY_LATER | KEY_RULE, RULE_EGRESS, 0},
+    {"exec", "interpreter", KEY_LATER | KEY_RULE, RULE_INTERPRETER, 0},
+    {"exec", "library", KEY_LATER | KEY_RULE, RULE_LIBRARY, 0},
+    {"exec", "spawn", KEY_LATER | KEY_RULE, RULE_NO_SPAWN, 0},
+    {"exec", "unix", KEY_LATER | KEY_RULE, RULE_NO_UNIX, 0},
+    {"exec", "once", KEY_LATER | KEY_RULE, RULE_ONCE, 0},
+    {"limits", "memory", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "processes", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "cpu", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "cpu-time", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "wall-time", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "open-files", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "file-size", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "core-size", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "tmpfs", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"audit", "report", KEY_LATER | KEY_RULE, RULE_REPORT, 0},
+    {"audit", "on-violation", KEY_LATER | KEY_RULE, RULE_VIOLATION, 0},
     {"tool", NULL, KEY_LATER, 0, 0},
     {"example", NULL, KEY_LATER, 0, 0},
     {NULL, NULL, 0, 0, 0},
@@ -47,6 +61,12 @@ const struct key format_config[] = {
     {"carrel", "prompt", KEY_TEXT, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };
+
+static int
+is_later(const struct key *k)
+{
+	return (k->kind & KEY_LATER) != 0;
+}
 
 /* Words that other tools subtract with; here nothing does (S2). */
 static const char *const negations[] = {
@@ -70,7 +90,7 @@ list_names(const struct key *k, const char *section, char *fix)
 	const char *last = "", *sep = "";
 
 	for (; k->section != NULL; k++) {
-		if (k->kind == KEY_LATER)
+		if (is_later(k))
 			continue;
 		if (section == NULL && strcmp(k->section, last) != 0) {
 			text_add(fix, FIX_MAX_LEN, "%s[%s]", sep, k->section);
@@ -100,7 +120,7 @@ same_section(const struct key *k, const char *section)
 {
 	size_t n = strlen(k->section);
 
-	if (k->kind == KEY_LATER && k->name == NULL &&
+	if (is_later(k) && k->name == NULL &&
 	    strncmp(section, k->section, n) == 0 && section[n] == ' ')
 		return 1;
 	return strcmp(k->section, section) == 0;
@@ -113,15 +133,18 @@ format_section(const struct place *at, const struct key *table,
 	const struct key *k;
 	const char *dot = strrchr(l->section, '.');
 	char fix[FIX_MAX_LEN];
+	int known = 0;
 
 	for (k = table; k->section != NULL; k++) {
 		if (!same_section(k, l->section))
 			continue;
-		if (k->kind != KEY_LATER || k->name != NULL)
+		if (!is_later(k))
 			return 0;
+		known = 1;
+	}
+	if (known)
 		return place_refuse(at, l->line, "remove the section",
 		    "[%s] is not in this version of carrel", l->section);
-	}
 	begin_fix(fix, dot != NULL ? dot + 1 : l->section);
 	text_add(fix, sizeof(fix), "use one of ");
 	list_names(table, NULL, fix);
@@ -141,7 +164,7 @@ format_key(const struct place *at, const struct key *table,
 		    (k->kind != KEY_VARIABLE &&
 			(k->name == NULL || strcmp(k->name, l->key) != 0)))
 			continue;
-		if (k->kind != KEY_LATER)
+		if (!is_later(k))
 			return k;
 		place_refuse(at, l->line, "remove the line",
 		    "\"%s\" in [%s] is not in this version of carrel", l->key,
@@ -179,6 +202,9 @@ draft_free(struct draft *d)
 		value_free(&d->grants[i].value);
 	for (i = 0; i < d->nvariables; i++)
 		draft_variable_free(&d->variables[i]);
+	for (i = 0; i < d->nrules; i++)
+		free(d->rules[i].text);
+	free(d->rules);
 	free(d->includes);
 	free(d->grants);
 	free(d->variables);
@@ -312,6 +338,27 @@ add_variable(
 }
 
 static int
+add_rule(struct drafting *in, const struct key *k, const struct reader_line *l)
+{
+	struct draft *d = in->d;
+	struct rule *p;
+
+	if (d->nrules == RULES_MAX)
+		return place_refuse(in->at, l->line, "write fewer",
+		    "there are more than %d lines in [egress], [exec], "
+		    "[limits] and [audit]",
+		    RULES_MAX);
+	p = grow(d->rules, d->nrules, sizeof(*p));
+	if (p == NULL)
+		return -1;
+	d->rules = p;
+	if (rule_read(in->at, k->verb, l, &p[d->nrules]) == -1)
+		return -1;
+	d->nrules++;
+	return 0;
+}
+
+static int
 set_yes(struct drafting *in, const struct reader_line *l)
 {
 	if (strcmp(l->value, "no") == 0)
@@ -333,7 +380,8 @@ check_once(
 {
 	uint32_t *first = &in->first[k - format_profile];
 
-	if (k->kind != KEY_TEXT && k->kind != KEY_YES)
+	if (k->kind != KEY_TEXT && k->kind != KEY_YES &&
+	    (k->kind != KEY_RULE || rule_listed(k->verb)))
 		return 0;
 	if (*first != 0)
 		return place_refuse(in->at, l->line, "remove one of the two",
@@ -391,6 +439,8 @@ take_line(void *arg, const struct reader_line *l)
 		return set_yes(in, l);
 	case KEY_NAMES:
 		return add_include(in, l);
+	case KEY_RULE:
+		return add_rule(in, k, l);
 	default:
 		return add_grant(in, k, l);
 	}

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "ipc/policy.h"
+#include "ipc/rule.h"
 #include "value.h"
 #include "variable.h"
 
@@ -26,8 +27,15 @@ enum key_kind {
 	KEY_COMMAND,
 	KEY_DEVICE,
 	KEY_VARIABLE, /* any name: struct draft_variable */
-	KEY_LATER     /* known, but not in this version */
+	KEY_RULE      /* once, or a list where rule_listed(): struct rule */
 };
+
+/*
+ * Known, but not in this version: refused by name. A row has it beside its
+ * kind until what the key asks for is enforced; then this word is taken away,
+ * and nothing else. A section of which every row has it is refused as a whole.
+ */
+#define KEY_LATER 0x80
 
 /*
  * A row; one without a name stands for a whole section: of a later version,
@@ -35,8 +43,8 @@ enum key_kind {
  */
 struct key {
 	const char *section, *name;
-	uint8_t kind, verb;
-	uint8_t layers; /* 0: all, else bits 1 << enum layer */
+	uint8_t kind, verb; /* verb: of KEY_RULE enum rule_kind */
+	uint8_t layers;	    /* 0: all, else bits 1 << enum layer */
 };
 
 extern const struct key format_profile[]; /* ends with a NULL section */
@@ -71,6 +79,8 @@ struct draft {
 	size_t ngrants;
 	struct draft_variable *variables;
 	size_t nvariables;
+	struct rule *rules; /* without a profile; see rule_read() */
+	size_t nrules;
 };
 
 void draft_free(struct draft *);

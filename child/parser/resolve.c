@@ -12,6 +12,7 @@
 #include "judge.h"
 #include "place.h"
 #include "resolve.h"
+#include "rule.h"
 #include "select.h"
 
 /* The members become the policy's profiles, with the same indices. */
@@ -57,6 +58,7 @@ add_profiles(struct policy *po, const struct selection *sel)
 		    po, m->name, m->file, m->layer, m->flags);
 		if (p == NULL || set_includes(p, sel, i) == -1)
 			return -1;
+		strcpy(p->digest, m->digest);
 		if (m->draft.description != NULL) {
 			free(p->description);
 			p->description = strdup(m->draft.description);
@@ -181,6 +183,7 @@ resolve(const struct request *q, const struct selection *sel, struct policy *po)
 	bad = claims_gather(q, sel, po, &cs);
 	/* without all claims nobody knows what is granted */
 	bad |= environ_resolve(q, sel, bad == 0 ? &cs : NULL, po);
+	bad |= rules_resolve(q, sel, po);
 	bad |= add_grants(po, &cs);
 	claims_free(&cs);
 	/* a home that comes by the wrong way collides with what is right */

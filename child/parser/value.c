@@ -170,6 +170,15 @@ value_command(const struct place *at, uint32_t line, const char *key,
 	    v);
 }
 
+/* Exactly one; fix says what it is. */
+static int
+take_one(struct words *w, const char *fix, struct value *v)
+{
+	if (w->n != 1)
+		return refuse(w, fix, "is not one path");
+	return check_word(w, 0) == -1 ? -1 : copy(v, w->word[0], NULL);
+}
+
 int
 value_device(const struct place *at, uint32_t line, const char *key,
     const char *text, struct value *v)
@@ -178,11 +187,22 @@ value_device(const struct place *at, uint32_t line, const char *key,
 
 	if (take_words(&w, at, line, key, text) == -1)
 		return -1;
-	if (w.n != 1)
-		return refuse(&w,
-		    "write the path of one device: inside it has the same name",
-		    "is not one path");
-	return check_word(&w, 0) == -1 ? -1 : copy(v, w.word[0], NULL);
+	return take_one(
+	    &w, "write the path of one device: inside it has the same name", v);
+}
+
+int
+value_path(const struct place *at, uint32_t line, const char *key,
+    const char *text, struct value *v)
+{
+	struct words w;
+
+	if (take_words(&w, at, line, key, text) == -1)
+		return -1;
+	return take_one(&w,
+	    "write one path, as it is inside; one with a space goes in double "
+	    "quotes",
+	    v);
 }
 
 int

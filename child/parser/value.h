@@ -15,6 +15,7 @@ struct place;
  *	tmpfs	GUEST | GUEST size=N | GUEST size=NK (M, G)
  *	command	HOST | HOST -> NAME
  *	device	HOST
+ *	path	GUEST (of [exec])
  */
 struct value {
 	char *left;    /* HOST, of tmpfs and symlink GUEST; not expanded */
@@ -35,6 +36,8 @@ int value_symlink(const struct place *, uint32_t line, const char *key,
 int value_command(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_device(const struct place *, uint32_t line, const char *key,
+    const char *text, struct value *);
+int value_path(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_tmpfs(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);

@@ -13,6 +13,11 @@ say(struct sender *s)
 	static char vi[] = "vi", *value = vi;
 	struct origin o = {.profile = 0, .line = 3};
 	struct origin set = {.profile = 1, .verb = ENV_SET, .line = 4};
+	static char none[] = "", x[] = "/usr/bin/x";
+	struct rule rules[] = {{RULE_INTERPRETER, 0, 0, x, 0, 5},
+	    {RULE_INTERPRETER, 0, 0, x, 1, 5},
+	    {RULE_LIMIT, LIMIT_MEMORY, 1 << 26, none, 1, 6},
+	    {RULE_REPORT, REPORT_FS, 0, none, 0, 7}};
 	struct policy po;
 	size_t i;
 
@@ -36,6 +41,8 @@ say(struct sender *s)
 	(void)policy_add_grant(&po, GRANT_SYMLINK, 0, "/x", "usr/bin", 0);
 	(void)environ_add_origin(
 	    policy_add_claim(&po, ENV_SET, "EDITOR", &value, 1), &set);
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		(void)policy_add_rule(&po, &rules[i]);
 	for (i = 0; i < po.ngrants; i++) {
 		o.verb = po.grants[i].kind == GRANT_TMPFS     ? VERB_TMPFS
 			 : po.grants[i].kind == GRANT_SYMLINK ? VERB_SYMLINK

@@ -18,6 +18,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
+#include "ipc/rule.h"
 #include "ipc/survey.h"
 #include "parent/plan.h"
 
@@ -197,6 +198,49 @@ judge_claim(const struct policy *po, size_t i)
 			broken("value", c->name);
 }
 
+static inline void
+judge_rule(const struct policy *po, size_t i)
+{
+	const struct rule *r = &po->rules[i], *o;
+	int scalar = r->kind != RULE_INTERPRETER && r->kind != RULE_LIBRARY &&
+		     r->kind != RULE_REPORT;
+	uint8_t others[PROFILES_MAX] = {0};
+	size_t k, n = 0, common = 0;
+
+	if (r->kind < 1 || r->kind > 9 || r->what > 9 ||
+	    r->profile >= po->nprofiles)
+		broken("rule", "kind");
+	if ((r->kind == RULE_INTERPRETER || r->kind == RULE_LIBRARY)
+		? is_dirty(r->text) || r->text[1] == '\0'
+		: r->text[0] != '\0')
+		broken("rule's text", r->text);
+	if (r->kind == RULE_LIMIT
+		? r->what < 1 || r->number > 1ULL << 50 ||
+		      (r->number == 0 && r->what != LIMIT_FILE_SIZE)
+		: r->number > 3)
+		broken("rule's number", "out of range");
+	for (k = 0; k < po->nrules; k++) {
+		o = &po->rules[k];
+		if (k != i && scalar && o->kind == r->kind &&
+		    o->what == r->what && o->profile == r->profile)
+			broken("rule", "twice in one profile");
+		if (o->kind == r->kind && others[o->profile]++ == 0)
+			n++;
+	}
+	if (r->kind != RULE_INTERPRETER && r->kind != RULE_LIBRARY)
+		return;
+	for (k = 0; k < po->nrules; k++) { /* some path is named by all */
+		size_t j, by = 0;
+
+		for (j = 0; j < po->nrules; j++)
+			by += po->rules[j].kind == r->kind &&
+			      strcmp(po->rules[j].text, po->rules[k].text) == 0;
+		common |= po->rules[k].kind == r->kind && by == n;
+	}
+	if (!common)
+		broken("rule", "nothing is left");
+}
+
 /* Of a policy that policy_check() accepted. */
 static inline void
 judge_policy(const struct policy *po)
@@ -225,6 +269,8 @@ judge_policy(const struct policy *po)
 		judge_grant(po, &po->grants[i]);
 	for (i = 0; i < po->nenv; i++)
 		judge_claim(po, i);
+	for (i = 0; i < po->nrules; i++)
+		judge_rule(po, i);
 }
 
 /*

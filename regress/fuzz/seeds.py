@@ -7,11 +7,14 @@ import struct
 TOP = "regress/fuzz/corpus/"
 REQUEST, SELECT, CALLER, REQUEST_END = 1, 2, 3, 4
 POLICY, PROFILE, GRANT, REFUSAL, POLICY_END = 5, 6, 7, 8, 9
-SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE = 10, 11, 12, 13, 14
+SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE, RULE = 10, 11, 12, 13, 14, 16
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
 AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
 BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
 SET, MERGE, PREPEND, INHERIT, SANITISE = 1, 2, 3, 4, 5
+TIER, INTERPRETER, LIBRARY, NO_SPAWN, NO_UNIX, ONCE = 1, 2, 3, 4, 5, 6
+LIMIT, REPORT, VIOLATION, EGRESS = 7, 8, 9, 10
+MEMORY, WALL_TIME, TMPFS_SUM = 1, 5, 9
 
 
 def string(s):
@@ -24,9 +27,10 @@ def record(kind, *fields):
     return struct.pack("=HI", kind, len(body)) + body
 
 
-def profile(name="@sys", file="/p/s.profile", layer=1, flags=2, includes=()):
+def profile(name="@sys", file="/p/s.profile", layer=1, flags=2, includes=(),
+            digest=64 * "7"):
     return record(PROFILE, string(name), string(file), string("d"),
-                  string("a"), struct.pack("=BBH", layer, flags,
+                  string("a"), string(digest), struct.pack("=BBH", layer, flags,
                                            len(includes)),
                   *(struct.pack("=H", i) for i in includes))
 
@@ -49,13 +53,20 @@ def claim(name, verb=SET, values=("x",), index=0):
                   struct.pack("=HHI", 1, index, 9))
 
 
-def policy(grants, refusals=(), profiles=(profile(),), env=(), prompt=""):
+def rule(kind, what=0, number=0, text="", index=0, line=9):
+    return record(RULE, struct.pack("=BBQ", kind, what, number), string(text),
+                  struct.pack("=HI", index, line))
+
+
+def policy(grants, refusals=(), profiles=(profile(),), env=(), prompt="",
+           rules=()):
     return (record(POLICY, struct.pack("=H", 1), string(prompt)) +
             b"".join(profiles) + b"".join(grants) + b"".join(env) +
-            b"".join(refusals) +
-            record(POLICY_END, struct.pack("=BIIIII", len(refusals) > 0,
+            b"".join(rules) + b"".join(refusals) +
+            record(POLICY_END, struct.pack("=BIIIIII", len(refusals) > 0,
                                            len(profiles), len(grants),
-                                           len(env), len(refusals), 0)))
+                                           len(env), len(rules),
+                                           len(refusals), 0)))
 
 
 def caller(cwd="/h/p", home="/h", flags=1):
@@ -157,6 +168,29 @@ for name, env in (
         ("env-verb", [claim("EDITOR", 6)]),
         ("env-index", [claim("EDITOR", SET, ["x"], 3)])):
     keep("policy", name, policy([USR], (), MINE, env))
+TWO = (profile(), profile("mine", "/c/m.profile", 3))
+RULES = [rule(TIER, 0, 1), rule(INTERPRETER, text="/usr/bin/x"),
+         rule(INTERPRETER, text="/usr/bin/y"),
+         rule(INTERPRETER, text="/usr/bin/y", index=1),
+         rule(LIBRARY, text="/usr/lib"), rule(NO_SPAWN, index=1),
+         rule(NO_UNIX), rule(ONCE), rule(LIMIT, MEMORY, 1 << 26),
+         rule(LIMIT, MEMORY, 1 << 27, index=1),
+         rule(LIMIT, WALL_TIME, 2000), rule(LIMIT, TMPFS_SUM, 1 << 32),
+         rule(REPORT, 1), rule(REPORT, 2, index=1), rule(VIOLATION, 0, 3)]
+for name, rules in (
+        ("rules", RULES),
+        ("rules-unsorted", RULES[::-1]),
+        ("rules-apart", [rule(INTERPRETER, text="/a"),
+                         rule(INTERPRETER, text="/b", index=1)]),
+        ("rules-twice", [rule(LIMIT, MEMORY, 1 << 26),
+                         rule(LIMIT, MEMORY, 1 << 27)]),
+        ("rules-kind", [rule(11)]),
+        ("rules-what", [rule(LIMIT, 10, 5)]),
+        ("rules-range", [rule(LIMIT, MEMORY, 1)]),
+        ("rules-path", [rule(INTERPRETER, text="/a/../b")]),
+        ("rules-text", [rule(ONCE, text="/a")]),
+        ("rules-index", [rule(ONCE, index=2)])):
+    keep("policy", name, policy([USR], (), TWO, (), "", rules))
 keep("policy", "prompt", policy([USR], prompt="a\x1b[m"))
 keep("policy", "string-end", record(POLICY, struct.pack("=H", 1), string("")) +
      record(PROFILE, struct.pack("=H", 60), b"x"))

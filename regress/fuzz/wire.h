@@ -226,12 +226,13 @@ wire_mend(uint8_t *p, size_t left)
 		memcpy(&type, p, sizeof(type));
 		if (type < RECORD_TYPES)
 			count[type]++;
-		if (type != RECORD_POLICY_END || n < RECORD_HEADER + 17)
+		if (type != RECORD_POLICY_END || n < RECORD_HEADER + 21)
 			continue;
 		p[RECORD_HEADER] = count[RECORD_REFUSAL] > 0;
 		memcpy(p + RECORD_HEADER + 1, &count[RECORD_PROFILE], 8);
 		memcpy(p + RECORD_HEADER + 9, &count[RECORD_ENVIRON], 4);
-		memcpy(p + RECORD_HEADER + 13, &count[RECORD_REFUSAL], 4);
+		memcpy(p + RECORD_HEADER + 13, &count[RECORD_RULE], 4);
+		memcpy(p + RECORD_HEADER + 17, &count[RECORD_REFUSAL], 4);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
+#include "ipc/rule.h"
 #include "liar.h"
 
 /*
@@ -111,6 +112,8 @@ lie_set(struct liar *l)
 		p->layer = n;
 	else if (strcmp(f, "pflags") == 0)
 		p->flags = n;
+	else if (strcmp(f, "digest") == 0)
+		snprintf(p->digest, sizeof(p->digest), "%s", v);
 	else
 		return -1;
 	if (strcmp(f, "guest") == 0)
@@ -185,6 +188,23 @@ add_environ(struct liar *l)
 	policy_sort(&l->policy);
 	memmove(&l->word[0], &l->word[1], (WORDS - 1) * sizeof(l->word[0]));
 	l->word[WORDS - 1] = NULL;
+}
+
+/* rule KIND WHAT NUMBER [TEXT]: a rule, sorted in. */
+static int
+lie_rule(struct liar *l)
+{
+	static char none[] = "";
+	struct rule r = {.kind = (uint8_t)arg(l, 1),
+	    .what = (uint8_t)arg(l, 2),
+	    .number = strtoull(l->word[3], NULL, 0),
+	    .text = l->word[4] == NULL ? none : l->word[4],
+	    .line = 4};
+
+	if (policy_add_rule(&l->policy, &r) == NULL)
+		return -1;
+	policy_sort(&l->policy);
+	return 0;
 }
 
 /* unsorted: two neighbours change places. */
@@ -475,6 +495,7 @@ static const struct {
     {"many", lie_many, 0},
     {"refuse", lie_refuse, 0},
     {"wish", lie_wish, 0},
+    {"rule", lie_rule, 0},
     {"wire", lie_wire, 1},
     {"mutate", lie_mutate, 1},
 };

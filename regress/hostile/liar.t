@@ -88,7 +88,9 @@ try:
     all_caught("names", ["set name " + n for n in (
         "sys", "@", "@@sys", "@a/b", "@../x", "", "@A", "@-a", "@\x1b[2J",
         "@" + "a" * 64, "@" + "a" * 30000, "@a.b", "@a\x7f")] +
-        ["set file relative", "set file", "set file /a/../b"])
+        ["set file relative", "set file", "set file /a/../b"] +
+        ["set digest", "set digest " + 63 * "a", "set digest " + 64 * "A",
+         "set digest " + 63 * "a" + "/"])
     all_caught("order and masks", [
         "unsorted", "grant 1 /usr/bin /etc 0", "grant 1 /usr/x /usr/y 0",
         "grant 2 /usr/tmp - 65536", "grant 3 /usr/l x 0",
@@ -135,6 +137,19 @@ try:
             "echo $LC_ALL $PATH " + MARK)
     ok(r.code == 0 and r.out.startswith("C /opt/lie:/usr/local/bin:/usr/bin:")
        and MARK in r.out, "V034 control: honest claims on variables", r)
+    # rules: kinds 1 to 9 are tier, interpreter, library, spawn, unix, once,
+    # limit, report, on-violation
+    for mode in ("rule 1 0 2", "rule 8 1 0", "rule 9 0 2"):
+        r = lie(mode)
+        ok(r.code == 0 and r.out == MARK + "\n", "V034 control: " + mode, r)
+    all_caught("rules outside their range", ["rule " + x for x in (
+        "0 0 0", "11 0 0", "255 0 0", "1 0 0", "1 0 4", "1 1 2", "1 0 2 /a",
+        "2 0 0", "2 0 0 /", "2 0 0 a", "2 0 0 /a/../b", "2 0 0 /a\x1b",
+        "2 0 1 /a", "2 1 0 /a", "3 0 0 /a/", "4 0 1", "4 1 0", "4 0 0 /a",
+        "5 0 1", "6 0 1", "7 0 4096", "7 10 4096", "7 255 4096", "7 1 0",
+        "7 1 4096", "7 1 1125899906842625", "7 2 0", "7 3 0", "7 3 819201",
+        "7 5 0", "7 6 3", "7 8 0", "7 9 4095", "7 9 4096 /a", "8 0 0",
+        "8 3 0", "8 1 1", "9 0 0", "9 0 1", "9 0 4", "10 0 0", "10 1 443 a")])
     all_caught("variables that nobody may write", ["wish %d %s x" % (v, n)
                for v in (1, 2, 3) for n in (
                    "HOME", "SHELL", "PS1", "CARREL_RUN", "SSH_AUTH_SOCK",

@@ -14,11 +14,17 @@ def inside(p, *options, **kw):
 
 
 OWNED = {"HOME", "SHELL", "USER", "LOGNAME", "TMPDIR", "PS1", "PATH", "TERM",
-         "LANG", "CARREL", "CARREL_PROFILES", "CARREL_TARGET", "CARREL_RUN"}
+         "LANG", "CARREL", "CARREL_PROFILES", "CARREL_TARGET", "CARREL_RUN",
+         # these are @home's
+         "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME",
+         "XDG_DATA_HOME"}
 
 with Place() as p:
     env = inside(p)
-    equal(set(env), OWNED, "S47 exactly carrel's own names")
+    equal(set(env), OWNED, "S47 exactly carrel's own names and @home's")
+    equal(set(inside(p, "--no-defaults", "-p", "@sys", "-p", "@target")),
+          {n for n in OWNED if not n.startswith("XDG_")},
+          "S47 without @home exactly carrel's own")
     want = {"HOME": p.home, "SHELL": "/bin/bash", "USER": USER,
             "LOGNAME": USER, "TMPDIR": "/tmp", "TERM": "xterm",
             "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",

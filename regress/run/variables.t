@@ -170,7 +170,7 @@ def scalars(p):
            "R017 %s: what nothing grants is marked" % name, text)
     ok(not row(text, "BAR=/usr", "not granted"), "R017 control", text)
     ok(all("(carrel)" in x or "element by element" in x or re.search(
-        r" (set|merge|inherit) m:\d+", x) for x in text.splitlines()[1:]),
+        r" (set|merge|inherit) (m|@home):\d+", x) for x in text.splitlines()[1:]),
        "R017 no row without a claimant", text)
     p.unprofile()
 

@@ -5,6 +5,7 @@
 
 #include "ipc/channel.h"
 #include "ipc/record.h"
+#include "ipc/rule.h"
 #include "regress/fuzz/judge.h"
 
 /*
@@ -156,6 +157,35 @@ add_claim(struct policy *po)
 	ck_assert_int_eq(environ_add_origin(c, &o), 0);
 }
 
+/* Some of each kind; those that cross have a chance of a common path. */
+static void
+add_rule(struct policy *po)
+{
+	static char none[] = "", x[] = "/usr/bin/x", y[] = "/usr/lib/y",
+		    foul[] = "/a/../b";
+	struct rule r = {.kind = (uint8_t)(1 + below(9)), .line = 1 + below(9)};
+
+	r.text = none;
+	if (r.kind == RULE_INTERPRETER || r.kind == RULE_LIBRARY)
+		r.text = below(60) == 0 ? foul : below(4) ? x : y;
+	if (r.kind == RULE_LIMIT) {
+		r.what = (uint8_t)(1 + below(LIMIT_LAST));
+		r.number = (uint64_t)4096 << below(16);
+	} else if (r.kind == RULE_REPORT) {
+		r.what = (uint8_t)(1 + below(REPORT_LAST));
+	} else if (r.kind == RULE_TIER || r.kind == RULE_VIOLATION) {
+		r.number = 2 + below(2);
+	}
+	if (below(60) == 0)
+		r.kind = (uint8_t)below(12);
+	if (below(60) == 0)
+		r.what = (uint8_t)below(12);
+	if (below(60) == 0)
+		r.number = below(5);
+	r.profile = (uint16_t)below((unsigned)po->nprofiles + (below(40) == 0));
+	ck_assert_ptr_nonnull(policy_add_rule(po, &r));
+}
+
 static int
 profile_cmp(const void *a, const void *b)
 {
@@ -174,6 +204,8 @@ generate(struct policy *po)
 		add_grant(po);
 	for (n = below(3) == 0 ? 1 + below(2) : 0; n > 0; n--)
 		add_claim(po);
+	for (n = below(3) == 0 ? 1 + below(4) : 0; n > 0; n--)
+		add_rule(po);
 	if (below(40) > 0)
 		qsort(po->profiles, po->nprofiles, sizeof(*po->profiles),
 		    profile_cmp);

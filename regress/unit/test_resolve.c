@@ -105,6 +105,10 @@ print_policy(const struct policy *po)
 			    po->grants[i].origins[k].line);
 		fputc('\n', f);
 	}
+	for (i = 0; i < po->nrules; i++)
+		fprintf(f, "%s|%d|%llu|%s|%d.%u\n", rule_key(&po->rules[i]),
+		    po->rules[i].what, (unsigned long long)po->rules[i].number,
+		    po->rules[i].text, po->rules[i].profile, po->rules[i].line);
 	for (i = 0; i < po->nrefusals; i++)
 		fprintf(f, "%s|%s|%u|%s|%s\n", po->refusals[i].profile,
 		    po->refusals[i].file, po->refusals[i].line,
