@@ -97,7 +97,7 @@ bounding_count(void)
 	return n;
 }
 
-/* Without CAP_SETPCAP nothing can be dropped: caps_prove() then looks. */
+/* CAP_SETPCAP is not needed where nothing is left to be dropped. */
 static int
 bounding_drop(void)
 {
@@ -106,8 +106,10 @@ bounding_drop(void)
 
 	if (caps_get(&c) == -1)
 		return -1;
-	if ((c.effective & 1ULL << CAP_SETPCAP) == 0)
-		return 0;
+	if ((c.effective & 1ULL << CAP_SETPCAP) == 0) {
+		errno = EPERM;
+		return bounding_count() == 0 ? 0 : -1;
+	}
 	for (cap = 0; cap < CAPS_MAX; cap++)
 		if (control(PR_CAPBSET_DROP, cap, 0) == -1)
 			return errno == EINVAL && cap > 0 ? 0 : -1;

@@ -11,8 +11,8 @@ import golden
 
 # Where texts for a person are.
 SOURCES = ("child/parser/%s.c", """claim config coupling environ expand format
-    graph judge layers reader resolve sandbox select value variable"""), (
-    "parent/%s.c", """account ask helper main missing monitor options plan
+    graph judge layers reader resolve rule sandbox select value variable"""), (
+    "parent/%s.c", """account ask bound helper main missing monitor options plan
     plan_env plan_judge plan_list plan_own plan_shape plan_start plan_trust
     start""")
 
@@ -65,6 +65,11 @@ EXEMPT = [
     ("plan_env|plan_list", r"<- .*|\(not shown\)|nothing grants it|it is .*|"
      r"it has a .*|it holds .*|only .* is there|element by element",
      "on a screen: run/variables.t"),
+    ("rule", r"a share of one .*|.*\bno %s in common.*|leave out one of .*"
+     r"|says what is so .*|write another value|, or remove the line|write one"
+     r" .*", "of keys of a later version: unit/test_rule.c"),
+    ("bound", r"the wall time is over.*|a limit ended the payload.*",
+     "the ends of a run: run/limits.t"),
     ("format|rule", r"there are more than %d lines in \[egress\], .*",
      "thousands of lines: unit/test_rule.c"),
     ("value", r"write one path, as it is inside; .*",
@@ -256,7 +261,13 @@ with Place() as p:
              "".join("PATH = /usr/%d\n" % i for i in range(65))),
             ("many lines", "[environ.set]\n" + "".join(
                 "A%d = x\n" % i for i in range(4097))),
-            ("a placeholder in a value", "[environ.set]\nEDITOR = {hom}/x\n")
+            ("a placeholder in a value", "[environ.set]\nEDITOR = {hom}/x\n"),
+            ("a time without a unit", "[limits]\nwall-time = 5\n"),
+            ("a short time", "[limits]\ncpu-time = 0s\n"),
+            ("too many open files", "[limits]\nopen-files = 99999999\n"),
+            ("a size that is none", "[limits]\nfile-size = 1T\n"),
+            ("a limit twice", "[limits]\ntmpfs = 1G\ntmpfs = 2G\n"),
+            ("a limit of a later version", "[limits]\ncpu = 50%\n")
             ):
         b.file(name, body)
     os.makedirs(p.proj + "/a:b")
@@ -429,6 +440,9 @@ with Place() as p:
     b.fs("a link to the whole host", "read = %s/toroot" % T)
     b.fs("too much memory", "tmpfs = /opt/a size=1G", "tmpfs = /opt/b")
     b.fs("too much with carrel's own", "tmpfs = /opt/a size=1G")
+    b.file("too much for a profile", "[fs]\ntmpfs = /opt/a size=2G\n"
+           "[limits]\ntmpfs = 1G\n")
+    b.file("less than carrel needs", "[limits]\ntmpfs = 1M\n")
     os.symlink("../other", T + "/data/link")
     b.fs("a link in a bind", "read = %s/data" % T, "read = %s/data/link" % T)
     b.fs("absent where it could be made", "write = %s/data" % T,
