@@ -122,7 +122,7 @@ check_profile(const struct policy *po, size_t i, char *why, size_t len)
 		return -1;
 	}
 	if (!path_clean(p->file) || (p->flags & ~PROFILE_FLAGS) != 0 ||
-	    p->flags == 0) {
+	    p->flags == 0 || !sha256_is_hex(p->digest)) {
 		snprintf(why, len, "profile \"%s\" has a bad field", p->name);
 		return -1;
 	}

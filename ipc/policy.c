@@ -92,6 +92,7 @@ policy_add_profile(struct policy *po, const char *name, const char *file,
 	p->file = strdup(file);
 	p->description = strdup("");
 	p->abuse = strdup("");
+	memset(p->digest, '0', SHA256_HEX);
 	p->layer = (uint8_t)layer;
 	p->flags = flags;
 	if (p->name == NULL || p->file == NULL || p->description == NULL ||

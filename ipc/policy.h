@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sha256.h"
+
 struct caller;
 struct rcur;
 struct receiver;
@@ -37,6 +39,7 @@ struct profile {
 	char *name; /* with the '@' of a shipped one */
 	char *file; /* where it was read */
 	char *description, *abuse;
+	char digest[SHA256_HEX + 1]; /* of the file's bytes; 0s: not known */
 	uint8_t layer, flags;
 	uint16_t *includes; /* indices, ascending; what it names itself */
 	size_t nincludes;

@@ -20,6 +20,7 @@ put_profile(struct wbuf *w, const struct profile *p)
 	wbuf_str(w, p->file);
 	wbuf_str(w, p->description);
 	wbuf_str(w, p->abuse);
+	wbuf_str(w, p->digest);
 	wbuf_u8(w, p->layer);
 	wbuf_u8(w, p->flags);
 	wbuf_u16(w, (uint16_t)p->nincludes);
@@ -31,7 +32,7 @@ static int
 get_profile(struct rcur *c, struct policy *po)
 {
 	struct profile *p;
-	const char *name, *file, *description, *abuse;
+	const char *name, *file, *description, *abuse, *digest;
 	uint8_t layer, flags;
 	size_t i, n;
 
@@ -39,6 +40,7 @@ get_profile(struct rcur *c, struct policy *po)
 	file = rcur_str(c, PATH_MAX_LEN);
 	description = rcur_str(c, VALUE_MAX_LEN);
 	abuse = rcur_str(c, VALUE_MAX_LEN);
+	digest = rcur_str(c, SHA256_HEX);
 	layer = rcur_u8(c);
 	flags = rcur_u8(c);
 	n = rcur_u16(c);
@@ -46,6 +48,7 @@ get_profile(struct rcur *c, struct policy *po)
 		return -1;
 	if ((p = policy_add_profile(po, name, file, layer, flags)) == NULL)
 		return -1;
+	strcpy(p->digest, digest);
 	free(p->description);
 	free(p->abuse);
 	p->description = strdup(description);

@@ -305,19 +305,30 @@ plan_mount(const struct plan *pl, const char *path)
 	return s;
 }
 
+const struct step *
+plan_through(const struct plan *pl, const char *path, char *at)
+{
+	const struct step *s = plan_mount(pl, path);
+	int n;
+
+	if (s == NULL)
+		return NULL;
+	strcpy(at, path);
+	for (n = 0; s != NULL && s->kind == STEP_SYMLINK; n++) {
+		if (n == LINKS_MAX ||
+		    path_follow(s->guest, s->text, at, at) == -1)
+			return NULL;
+		s = plan_mount(pl, at);
+	}
+	return s;
+}
+
 int
 plan_writable(const struct plan *pl, const char *path)
 {
-	const struct step *s = plan_mount(pl, path);
 	char at[PATH_MAX_LEN + 1];
-	int n;
+	const struct step *s = plan_through(pl, path, at);
 
-	for (n = 0; s != NULL && s->kind == STEP_SYMLINK; n++) {
-		if (n == LINKS_MAX || path_follow(s->guest, s->text,
-					  n == 0 ? path : at, at) == -1)
-			return 0;
-		s = plan_mount(pl, at);
-	}
 	return s != NULL && !(s->flags & STEP_RDONLY) &&
 	       (s->kind == STEP_BIND || s->kind == STEP_TMPFS ||
 		   s->kind == STEP_PIN);
@@ -332,7 +343,7 @@ plan_draw(struct draft *d)
 	if (plan_base(d) == -1 || plan_staging(d) == -1 || plan_pins(d) == -1 ||
 	    plan_homes(d) == -1 || plan_etc(d) == -1)
 		return -1;
-	if (merge(d) == -1 || plan_sizes(d) == -1)
+	if (merge(d) == -1 || plan_sizes(d) == -1 || plan_elsewhere(d) == -1)
 		return -1;
 	return plan_environ(d) == -1 || plan_start(d) == -1 ? -1 : 0;
 }
@@ -356,6 +367,7 @@ plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
 	free(d.fate);
 	free(d.refused);
 	free(d.above);
+	free(d.written);
 	if (r == -1 && d.full)
 		r = policy_refuse(po, "", "", 0, "grant directories above",
 		    "the grants lie too deep for their number: the plan would "
@@ -455,6 +467,9 @@ plan_free(struct plan *pl)
 	free(pl->env);
 	strings_free(pl->path, pl->npath);
 	strings_free(pl->cwd, pl->ncwd);
+	for (i = 0; i < pl->nelsewhere; i++)
+		free(pl->elsewhere[i].guest);
+	free(pl->elsewhere);
 	free(pl->absent);
 	free(pl->none_mounted);
 	memset(pl, 0, sizeof(*pl));

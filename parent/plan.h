@@ -64,6 +64,19 @@ struct env_row {
 	size_t nentries, ndrops;
 };
 
+/* Whether what a grant shows for reading can be written at another place. */
+enum elsewhere {
+	ELSEWHERE_NOT = 0,
+	ELSEWHERE_WHOLE,  /* all of it, at guest */
+	ELSEWHERE_PART,	  /* something in it, at guest */
+	ELSEWHERE_UNKNOWN /* there are too many grants to tell */
+};
+
+struct elsewhere_row {
+	uint8_t kind;
+	char *guest; /* NULL if there is none */
+};
+
 struct plan {
 	struct step *steps; /* a parent stands before what is in it */
 	size_t nsteps;
@@ -73,7 +86,9 @@ struct plan {
 	size_t npath;
 	char **cwd; /* where the payload starts: the first that exists */
 	size_t ncwd;
-	uint8_t *absent;    /* per grant: 1 if it is left out (try-) */
+	uint8_t *absent; /* per grant: 1 if it is left out (try-) */
+	struct elsewhere_row *elsewhere; /* per grant */
+	size_t nelsewhere;
 	char *none_mounted; /* "" or one line for a terminal: no target */
 };
 

@@ -81,7 +81,9 @@ mark(const struct list *l, struct env_entry *e)
 	/* a clean path, or one of the host's that was found to be like one */
 	if (tidy(e->value, path) == -1 || strcmp(path, OWNED_STAGING) == 0)
 		return 0;
-	if (strcmp(l->v->name, "PATH") == 0 && plan_writable(l->d->pl, path) &&
+	if (strcmp(l->v->name, "PATH") == 0 &&
+	    (plan_writable(l->d->pl, path) ||
+		plan_writable_elsewhere(l->d, path)) &&
 	    plan_mark(&e->mark, "<- writable from inside") == -1)
 		return -1;
 	return plan_mark_granted(&e->mark, l->d, path);

@@ -27,6 +27,12 @@ enum fate {
 	FATE_LINK      /* a symlink to where the same thing already is */
 };
 
+/* A path of the host that the policy grants for writing, and the grant. */
+struct written {
+	const char *path;
+	size_t grant;
+};
+
 /* A plan in the making. */
 struct draft {
 	struct policy *po;
@@ -40,6 +46,9 @@ struct draft {
 			     of its own; -1: none */
 	struct step *own; /* carrel's own and the pins, before the merge */
 	size_t nown;
+	struct written *written; /* where write grants led, sorted */
+	size_t nwritten;
+	size_t tries; /* how often plan_elsewhere() may still look */
 	size_t bytes; /* of all steps so far */
 	int full;     /* they were more than PLAN_BYTES_MAX */
 };
@@ -63,6 +72,12 @@ int plan_granted(const struct plan *, const char *path);
  * carrel's lies in. NULL as above.
  */
 const struct step *plan_mount(const struct plan *, const char *path);
+/*
+ * The same behind all symlinks of the plan; at, of PATH_MAX_LEN + 1 bytes, is
+ * the path there. NULL if they lead nowhere.
+ */
+const struct step *plan_through(
+    const struct plan *, const char *path, char *at);
 /* Whether the payload may write there, through any symlinks of the plan. */
 int plan_writable(const struct plan *, const char *path);
 
@@ -94,6 +109,14 @@ int plan_grant_at(const struct draft *, const char *path);
 int plan_own_presence(struct draft *, size_t grant); /* of a GRANT_OWN */
 int plan_diverted(struct draft *);		     /* S36 */
 int plan_trusted(struct draft *); /* S7, by what was opened */
+
+/* plan_elsewhere.c: fills plan->elsewhere, when all steps stand. 0 or -1. */
+int plan_elsewhere(struct draft *);
+/* Whether what is at a read-only place can be written at another one. */
+int plan_writable_elsewhere(struct draft *, const char *path);
+/* For qsort(3); and the first that is not before this path. */
+int plan_written_cmp(const void *, const void *);
+size_t plan_written_at(const struct written *, size_t n, const char *path);
 
 /* plan_own.c: what is carrel's in every sandbox. 0 or -1. */
 int plan_fixed(struct draft *);	  /* what no grant can replace */

@@ -19,40 +19,6 @@
 	"put a directory in the place of the symlink, or grant less for "      \
 	"writing"
 
-/* A path that the policy grants for writing, and the grant. */
-struct written {
-	const char *path;
-	size_t grant;
-};
-
-static int
-written_cmp(const void *a, const void *b)
-{
-	const struct written *x = a, *y = b;
-	int n;
-
-	n = path_cmp(x->path, y->path);
-	if (n != 0)
-		return n;
-	return x->grant < y->grant ? -1 : x->grant > y->grant;
-}
-
-/* The first that is not before this path. */
-static size_t
-written_at(const struct written *w, size_t n, const char *path)
-{
-	size_t lo = 0, hi = n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (path_cmp(w[mid].path, path) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static const struct written *
 written_find(const struct written *w, size_t n, const char *link)
 {
@@ -61,7 +27,7 @@ written_find(const struct written *w, size_t n, const char *link)
 
 	strcpy(at, link);
 	for (;;) {
-		lo = written_at(w, n, at);
+		lo = plan_written_at(w, n, at);
 		if (lo < n && strcmp(w[lo].path, at) == 0)
 			return &w[lo];
 		if ((slash = strrchr(at, '/')) == NULL || slash == at)
@@ -141,7 +107,7 @@ written_gather(const struct draft *d, size_t *len)
 		if (plan_row(d, i)->type != SURVEY_NONE)
 			w[n++] = (struct written){plan_row(d, i)->real, i};
 	}
-	qsort(w, n, sizeof(*w), written_cmp);
+	qsort(w, n, sizeof(*w), plan_written_cmp);
 	*len = n;
 	return w;
 }
@@ -210,7 +176,7 @@ trusted(struct draft *d, const struct written *w, size_t n, const char *path,
 	char up[PATH_MAX_LEN + 1], *slash;
 	size_t i;
 
-	for (i = written_at(w, n, path); i < n; i++) {
+	for (i = plan_written_at(w, n, path); i < n; i++) {
 		if (!path_covers(path, w[i].path))
 			break;
 		if (d->fate[w[i].grant] != FATE_NONE &&
@@ -220,7 +186,7 @@ trusted(struct draft *d, const struct written *w, size_t n, const char *path,
 	strcpy(up, path);
 	while ((slash = strrchr(up, '/')) != NULL && slash != up) {
 		*slash = '\0';
-		for (i = written_at(w, n, up); i < n; i++) {
+		for (i = plan_written_at(w, n, up); i < n; i++) {
 			if (strcmp(w[i].path, up) != 0)
 				break;
 			if (bare(d, w[i].grant, up, path) &&

@@ -214,6 +214,30 @@ say_drops(const struct setup *s, const struct plan *plan)
 	}
 }
 
+/* -v: what is read-only by one name, and can be written by another. */
+static void
+say_elsewhere(
+    const struct setup *s, const struct policy *po, const struct plan *plan)
+{
+	static const char *const how[] = {
+	    [ELSEWHERE_WHOLE] = "also writable as ",
+	    [ELSEWHERE_PART] = "in part also writable, as ",
+	    [ELSEWHERE_UNKNOWN] = "perhaps also writable: too much to tell"};
+	const struct elsewhere_row *e;
+	char text[TEXT_MAX_LEN];
+	size_t i;
+
+	for (i = 0; i < plan->nelsewhere; i++) {
+		e = &plan->elsewhere[i];
+		if (e->kind == ELSEWHERE_NOT)
+			continue;
+		snprintf(text, sizeof(text),
+		    "%.512s is read-only, but %s%.512s", po->grants[i].guest,
+		    how[e->kind], e->guest != NULL ? e->guest : "");
+		control_send(s->control, CONTROL_SAY, 0, 0, text);
+	}
+}
+
 /* A status that the payload could write itself would be worth nothing. */
 static int
 status_out_of_reach(const struct setup *s, const struct policy *po,
@@ -267,8 +291,10 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
-	if (s->options->verbose)
+	if (s->options->verbose) {
 		say_drops(s, plan);
+		say_elsewhere(s, po, plan);
+	}
 	hostenv_free(&host);
 	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
 	    name_run(plan, &f) == -1 ||

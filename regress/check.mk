@@ -51,7 +51,8 @@ check-long: deps
 
 UNIT = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard regress/unit/test_*.c)))
 rest = $(call obj,$(BUILD)/obj,$(filter $(1)/%,$(filter-out %/main.c,$(2))))
-LIBS = $(patsubst %,$(BUILD)/obj/lib%.a,ipc parent parser screen)
+LIBS = $(patsubst %,$(BUILD)/obj/lib%.a,broker ipc parent parser screen)
+$(BUILD)/obj/libbroker.a: $(call rest,child/broker,$(BROKER_SRCS))
 $(BUILD)/obj/libipc.a: $(call rest,ipc,$(IPC_SRCS))
 $(BUILD)/obj/libparent.a: $(call rest,parent,$(PARENT_SRCS))
 $(BUILD)/obj/libparser.a: $(call rest,child/parser,$(PARSER_SRCS))

@@ -58,6 +58,7 @@ add_profiles(struct policy *po, const struct selection *sel)
 		    po, m->name, m->file, m->layer, m->flags);
 		if (p == NULL || set_includes(p, sel, i) == -1)
 			return -1;
+		strcpy(p->digest, m->digest);
 		if (m->draft.description != NULL) {
 			free(p->description);
 			p->description = strdup(m->draft.description);

@@ -207,6 +207,17 @@ add_member(struct loading *l, const char *name, uint8_t flag)
 	return 0;
 }
 
+/* The version of a profile (S76), before the reader takes the text apart. */
+static void
+digest(const struct text_file *f, char hex[SHA256_HEX + 1])
+{
+	struct sha256 s;
+
+	sha256_init(&s);
+	sha256_add(&s, f->data, f->len);
+	sha256_end(&s, hex);
+}
+
 static int
 read_member(struct loading *l, size_t i)
 {
@@ -226,6 +237,7 @@ read_member(struct loading *l, size_t i)
 	m->layer = f.layer;
 	at.file = m->file;
 	l->bytes += f.len;
+	digest(&f, m->digest);
 	n = draft_parse(&at, m->layer, f.data, f.len, &m->draft);
 	text_file_free(&f);
 	l->claims += m->draft.ngrants;

@@ -23,6 +23,7 @@ struct member {
 	int state;     /* of the loading; MEMBER_READ in the end */
 	enum layer layer;
 	char *file;
+	char digest[SHA256_HEX + 1]; /* of its bytes */
 	struct draft draft;
 };
 

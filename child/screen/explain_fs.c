@@ -95,6 +95,32 @@ made_first(const struct survey_row *r)
 	return r->type == SURVEY_DIR && r->ino == 0;
 }
 
+/* Where else the payload reaches it, and may write. 1 if there is such. */
+static int
+elsewhere(struct cell *c, const struct plan *p, size_t grant, const char *sep)
+{
+	const struct elsewhere_row *e;
+
+	if (p->elsewhere == NULL || grant >= p->nelsewhere)
+		return 0;
+	e = &p->elsewhere[grant];
+	switch (e->kind) {
+	case ELSEWHERE_WHOLE:
+		cell_addf(c, "%salso writable as ", sep);
+		break;
+	case ELSEWHERE_PART:
+		cell_addf(c, "%sin part also writable, as ", sep);
+		break;
+	case ELSEWHERE_UNKNOWN:
+		cell_addf(c, "%sperhaps also writable: too much to tell", sep);
+		return 1;
+	default:
+		return 0;
+	}
+	cell_quote(c, e->guest);
+	return 1;
+}
+
 /* "<- covers credentials, holds sockets, replaces the generated hosts" */
 static void
 marks(struct cell *c, const struct view *v, size_t grant)
@@ -123,6 +149,8 @@ marks(struct cell *c, const struct view *v, size_t grant)
 	}
 	if (v->plan == NULL || g->kind == GRANT_TMPFS)
 		return;
+	if (elsewhere(c, v->plan, grant, sep))
+		sep = ", ";
 	for (i = 0; i < NITEMS(generated); i++) {
 		if (!path_covers(g->guest, generated[i]) ||
 		    is_generated(v->plan, generated[i]))
@@ -171,9 +199,7 @@ grant_row(struct out *o, const struct view *v, size_t i, const char *tag,
 	}
 	explain_origins(&right, &sc->policy, g);
 	marks(&mark, v, i);
-	/* the mark is escaped once more there: it holds no backslash */
-	out_row(o, tag, &left, &right, mark.s == NULL ? "" : mark.s);
-	cell_free(&mark);
+	out_row_marked(o, tag, &left, &right, &mark);
 }
 
 static const char *

@@ -290,28 +290,34 @@ out_block(struct out *o, const char *title, const char *raw)
 }
 
 static void
-put_mark(struct out *o, const char *raw, unsigned indent)
+put_mark(struct out *o, const struct cell *mark, unsigned indent)
 {
-	struct cell c = {0};
-
-	if (raw[0] == '\0')
+	if (mark->len == 0)
 		return;
-	cell_add(&c, raw);
-	if (o->col + 2 + columns(c.s) > o->width) {
+	if (o->col + 2 + columns(mark->s) > o->width) {
 		newline(o);
 		pad(o, indent);
 	} else {
 		pad(o, o->col + 2);
 	}
 	paint(o, YELLOW);
-	flow(o, c.s, indent);
+	flow(o, mark->s, indent);
 	paint(o, PLAIN);
-	cell_free(&c);
 }
 
 void
 out_row(struct out *o, const char *tag, struct cell *left, struct cell *right,
     const char *mark)
+{
+	struct cell c = {0};
+
+	cell_add(&c, mark);
+	out_row_marked(o, tag, left, right, &c);
+}
+
+void
+out_row_marked(struct out *o, const char *tag, struct cell *left,
+    struct cell *right, struct cell *mark)
 {
 	unsigned rcol, used = columns(cell_text(left));
 	struct cell t = {0};
@@ -335,6 +341,7 @@ out_row(struct out *o, const char *tag, struct cell *left, struct cell *right,
 	cell_free(&t);
 	cell_free(left);
 	cell_free(right);
+	cell_free(mark);
 }
 
 void

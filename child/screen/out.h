@@ -49,6 +49,9 @@ void out_block(struct out *, const char *title, const char *raw);
  */
 void out_row(struct out *, const char *tag, struct cell *left,
     struct cell *right, const char *mark);
+/* The same with a mark that has values in it. */
+void out_row_marked(struct out *, const char *tag, struct cell *left,
+    struct cell *right, struct cell *mark);
 /* One more line below a row, or a sentence; the cell is empty afterwards. */
 void out_note(struct out *, struct cell *);
 /* A whole line that begins with a word of two or three letters. */

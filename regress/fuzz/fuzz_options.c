@@ -4,7 +4,7 @@
 
 /* The command line: words that end with a newline or the input's end. */
 
-#define WORDS_MAX 400
+#define ARGS_MAX 400
 
 static void
 judge_options(const struct options *o)
@@ -27,7 +27,7 @@ judge_options(const struct options *o)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *argv[WORDS_MAX + 2], *p, *nl;
+	char *text = malloc(size + 1), *argv[ARGS_MAX + 2], *p, *nl;
 	char why[TEXT_MAX_LEN] = "";
 	const char *say = NULL;
 	struct options o;
@@ -38,7 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	argv[argc++] = judge_copy("/usr/bin/carrel");
-	for (p = text; *p != '\0' && argc <= WORDS_MAX; p = nl) {
+	for (p = text; *p != '\0' && argc <= ARGS_MAX; p = nl) {
 		nl = p + strcspn(p, "\n");
 		if (*nl != '\0')
 			*nl++ = '\0';

@@ -27,9 +27,10 @@ def record(kind, *fields):
     return struct.pack("=HI", kind, len(body)) + body
 
 
-def profile(name="@sys", file="/p/s.profile", layer=1, flags=2, includes=()):
+def profile(name="@sys", file="/p/s.profile", layer=1, flags=2, includes=(),
+            digest=64 * "7"):
     return record(PROFILE, string(name), string(file), string("d"),
-                  string("a"), struct.pack("=BBH", layer, flags,
+                  string("a"), string(digest), struct.pack("=BBH", layer, flags,
                                            len(includes)),
                   *(struct.pack("=H", i) for i in includes))
 

@@ -112,6 +112,8 @@ lie_set(struct liar *l)
 		p->layer = n;
 	else if (strcmp(f, "pflags") == 0)
 		p->flags = n;
+	else if (strcmp(f, "digest") == 0)
+		snprintf(p->digest, sizeof(p->digest), "%s", v);
 	else
 		return -1;
 	if (strcmp(f, "guest") == 0)

@@ -88,7 +88,9 @@ try:
     all_caught("names", ["set name " + n for n in (
         "sys", "@", "@@sys", "@a/b", "@../x", "", "@A", "@-a", "@\x1b[2J",
         "@" + "a" * 64, "@" + "a" * 30000, "@a.b", "@a\x7f")] +
-        ["set file relative", "set file", "set file /a/../b"])
+        ["set file relative", "set file", "set file /a/../b"] +
+        ["set digest", "set digest " + 63 * "a", "set digest " + 64 * "A",
+         "set digest " + 63 * "a" + "/"])
     all_caught("order and masks", [
         "unsorted", "grant 1 /usr/bin /etc 0", "grant 1 /usr/x /usr/y 0",
         "grant 2 /usr/tmp - 65536", "grant 3 /usr/l x 0",

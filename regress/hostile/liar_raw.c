@@ -220,6 +220,8 @@ one_profile(struct sender *s, unsigned i, unsigned includes)
 	wbuf_str(w, "/p.profile");
 	wbuf_str(w, "");
 	wbuf_str(w, "");
+	wbuf_str(w, "0123456789abcdef0123456789abcdef"
+		    "0123456789abcdef0123456789abcdef");
 	wbuf_u8(w, LAYER_USER);
 	wbuf_u8(w, PROFILE_ASKED);
 	wbuf_u16(w, (uint16_t)includes);

@@ -122,6 +122,7 @@ resolve_one(const struct request *q, struct draft *d, struct policy *po)
 	int n;
 
 	/* its includes are not there: that is the selection's to judge */
+	memset(m.digest, 'd', SHA256_HEX);
 	while (d->nincludes > 0)
 		free(d->includes[--d->nincludes].name);
 	m.draft.nincludes = 0;
