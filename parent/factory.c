@@ -59,14 +59,15 @@ give_up(void)
 	const struct rlimit few = {16, 16}, none = {0, 0};
 	struct failure f;
 
-	if (caps_keep_bind(&f) == -1 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+	if (caps_keep_bind(&f) == -1 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		return -1;
 	/* after the last change of credentials, which would clear it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
 	    setrlimit(RLIMIT_NOFILE, &few) == -1 ||
 	    setrlimit(RLIMIT_FSIZE, &none) == -1)
 		return -1;
-	return filter_factory(&f);
+	return filter_enter_factory(&f);
 }
 
 /*

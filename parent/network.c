@@ -55,9 +55,15 @@ network_factory(const struct policy *po)
 	return 0;
 }
 
+/* EPIPE says nothing to a person. */
 static int
 broken(struct network *g, const char *what)
 {
+	if (errno == EPIPE || errno == ECONNRESET) {
+		errno = 0;
+		return failure_set(g->f, CAUSE_OTHER,
+		    "carrel-broker ended before it was ready");
+	}
 	return failure_set(g->f, CAUSE_OTHER, "tell carrel-broker %s", what);
 }
 
@@ -267,7 +273,7 @@ finish_giving(struct network *g)
 static int
 let_factory_in(struct network *g)
 {
-	static const char *const opts[] = {"mode", "0", "size", "4096", NULL};
+	static const char *const opts[] = {"mode", "500", "size", "4096", NULL};
 	int net, root, n = -1;
 
 	net = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -339,8 +345,7 @@ wait_ready(struct network *g)
 		    BROKER_SECONDS);
 	}
 	if (n == -1)
-		return failure_set(g->f, CAUSE_OTHER,
-		    "carrel-broker ended before it was ready");
+		return broken(g, "anything");
 	if (why[0] == '\0')
 		return 0;
 	errno = 0;

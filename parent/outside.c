@@ -1,4 +1,9 @@
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "factory.h"
@@ -9,28 +14,114 @@
 #define BROKER "carrel-broker"
 
 int
-outside_broker(struct outside *o, const struct install *in, int broker)
+outside_init(struct outside *o, int inner[2])
+{
+	int pair[2];
+
+	memset(o, 0, sizeof(*o));
+	o->events = -1;
+	if (channel_pair(pair) == -1)
+		return -1;
+	o->broker = pair[0];
+	inner[0] = pair[1];
+	if (channel_pair(pair) == -1)
+		return -1;
+	o->factory = pair[0];
+	inner[1] = pair[1];
+	return 0;
+}
+
+static int
+start_broker(struct outside *o, const struct install *in)
 {
 	char *argv[] = {(char[]){BROKER}, NULL};
 	int pair[2];
 
 	if (channel_pair(pair) == -1)
 		return -1;
-	o->broker = helper_serve(in, BROKER, argv, broker, pair[1]);
+	o->broker_pid = helper_serve(in, BROKER, argv, o->broker, pair[1]);
 	o->events = pair[0];
 	close(pair[1]);
 	return 0;
 }
 
-int
-outside_factory(struct outside *o, int factory)
+static int
+start_factory(struct outside *o)
 {
-	if ((o->factory = fork()) == -1)
-		return -1;
-	if (o->factory == 0) {
+	pid_t pid = fork();
+
+	if (pid == 0) {
 		if (setpgid(0, 0) == -1)
 			_exit(1);
-		factory_run(factory);
+		factory_run(o->factory);
 	}
+	o->factory_pid = pid == -1 ? 0 : pid;
+	return pid == -1 ? -1 : 0;
+}
+
+int
+outside_start(struct outside *o, const struct install *in, int factory)
+{
+	if (start_broker(o, in) == -1 || (factory && start_factory(o) == -1))
+		return -1;
+	close(o->broker);
+	close(o->factory);
+	o->broker = o->factory = -1;
 	return 0;
+}
+
+const char *
+outside_ended(struct outside *o, pid_t pid, int status, char *buf, size_t len)
+{
+	const char *who = NULL;
+	int n;
+
+	if (pid == o->broker_pid) {
+		o->broker_pid = 0;
+		who = BROKER;
+	} else if (pid == o->factory_pid) {
+		o->factory_pid = 0;
+		who = "the socket factory";
+	}
+	if (who == NULL)
+		return NULL;
+	o->failed = 1;
+	n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	snprintf(buf, len,
+	    "%s %s %d while it was needed: the network of the sandbox is "
+	    "gone, and the run counts as failed",
+	    who, WIFSIGNALED(status) ? "was ended by signal" : "ended with", n);
+	return buf;
+}
+
+void
+outside_finish(struct outside *o)
+{
+	if (o->events != -1)
+		(void)shutdown(o->events, SHUT_WR);
+}
+
+/* It was told to end, and has nothing to wait for. */
+static void
+reap(pid_t pid, int64_t deadline)
+{
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (channel_left(deadline) == 0)
+			(void)kill(pid, SIGKILL);
+		(void)usleep(1000);
+	}
+}
+
+void
+outside_end(struct outside *o)
+{
+	int64_t deadline = channel_deadline(1);
+
+	if (o->factory_pid > 0) {
+		(void)kill(o->factory_pid, SIGKILL);
+		reap(o->factory_pid, deadline);
+	}
+	if (o->broker_pid > 0)
+		reap(o->broker_pid, deadline);
+	o->factory_pid = o->broker_pid = 0;
 }

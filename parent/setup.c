@@ -25,6 +25,7 @@
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "look.h"
+#include "network.h"
 #include "options.h"
 #include "plan.h"
 #include "protect.h"
@@ -327,14 +328,39 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	    f);
 }
 
+/* Where anything is allowed: the broker starts while the root is built. */
+static struct network *
+open_network(const struct setup *s, const struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct network *n = NULL;
+	int factory = network_factory(po);
+
+	if (!network_wanted(po) || !factory)
+		close(s->network[1]);
+	if (!network_wanted(po)) {
+		close(s->network[0]);
+		return NULL;
+	}
+	if (control_send(s->control, CONTROL_BROKER, factory, 0, NULL) == -1)
+		_exit(1); /* nobody is left to tell */
+	if (network_make(&n, po, s->network[0], factory ? s->network[1] : -1,
+		channel_deadline(BROKER_SECONDS), &f) == -1)
+		end(s, &f);
+	return n;
+}
+
 static void __attribute__((noreturn)) setup_main(const struct setup *s)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct policy policy;
 	struct plan plan;
 	struct root root;
+	struct network *network;
 
 	close(s->outside);
+	close(s->serving[0]);
+	close(s->serving[1]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -345,8 +371,11 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
 	receive_policy(s, &policy);
+	network = open_network(s, &policy);
 	build(s, &policy, &root, &plan);
 	policy_free(&policy);
+	if (network != NULL && network_finish(network, &f) == -1)
+		end(s, &f);
 	if (give_up(s, &plan, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
