@@ -34,7 +34,7 @@ const struct key format_profile[] = {
     {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
     {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
     {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
-    {"egress", "allow", KEY_LATER | KEY_RULE, RULE_EGRESS, 0},
+    {"egress", "allow", KEY_RULE, RULE_EGRESS, 0},
     {"exec", "interpreter", KEY_LATER | KEY_RULE, RULE_INTERPRETER, 0},
     {"exec", "library", KEY_LATER | KEY_RULE, RULE_LIBRARY, 0},
     {"exec", "spawn", KEY_LATER | KEY_RULE, RULE_NO_SPAWN, 0},
