@@ -1,6 +1,7 @@
 #ifndef CARREL_LISTEN_H
 #define CARREL_LISTEN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct address;
@@ -14,10 +15,12 @@ struct address;
 int listen_at(const struct address *, uint16_t port, int udp);
 
 /*
- * Sees what the kernel refuses here (packet(7)): resets that answer the first
- * packet of a connection, and "unreachable" that answers a datagram. What it
- * hears begins with the header of the internet protocol. Needs CAP_NET_RAW.
+ * What sees the refusals of the kernel here, raw(7): resets that answer the
+ * first packet of a connection, and "unreachable" that answers a datagram; one
+ * for each protocol, the last two of IPv6. Needs CAP_NET_RAW.
  */
-int listen_refused(void);
+#define LISTEN_OBSERVERS    4
+#define LISTEN_OBSERVERS_V4 2
+int listen_refused(size_t i);
 
 #endif

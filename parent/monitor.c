@@ -561,17 +561,18 @@ last_events(struct monitor *m)
 {
 	struct pollfd p = {.events = POLLIN};
 	int64_t deadline = channel_now() + LAST_MS;
+	int *broker = &m->sources[MONITOR_SOURCES - 1];
 	size_t i, k;
 
 	outside_finish(m->w->outside);
-	for (i = 0; i < MONITOR_SOURCES; i++)
-		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++) {
+	for (i = 0; i < MONITOR_SOURCES - 1; i++)
+		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
 			read_events(m, &m->sources[i]);
-			p.fd = m->sources[i];
-			if (p.fd != m->w->outside->events)
-				continue;
-			(void)poll(&p, 1, channel_left(deadline));
-		}
+	while (*broker != -1 && channel_left(deadline) > 0) {
+		p.fd = *broker;
+		(void)poll(&p, 1, channel_left(deadline));
+		read_events(m, broker);
+	}
 	outside_end(m->w->outside);
 }
 

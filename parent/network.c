@@ -245,13 +245,15 @@ static int
 give_sockets(struct network *g)
 {
 	struct broker_host dns;
-	size_t i;
+	size_t i, observers = g->v6 ? LISTEN_OBSERVERS : LISTEN_OBSERVERS_V4;
 
 	egress_pair(EGRESS_DNS, &dns.v4, &dns.v6);
 	if (give_pair(g, BROKER_DNS_FLOW, &dns, 0, DNS_PORT) == -1 ||
-	    give_pair(g, BROKER_DNS_LISTENER, &dns, 0, DNS_PORT) == -1 ||
-	    give(g, BROKER_OBSERVER, 0, 0, listen_refused()) == -1)
+	    give_pair(g, BROKER_DNS_LISTENER, &dns, 0, DNS_PORT) == -1)
 		return -1;
+	for (i = 0; i < observers; i++)
+		if (give(g, BROKER_OBSERVER, 0, 0, listen_refused(i)) == -1)
+			return -1;
 	for (i = 0; i < g->sent.nhosts; i++)
 		if (give_doors(g, i) == -1)
 			return -1;

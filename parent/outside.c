@@ -1,8 +1,10 @@
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,15 +103,28 @@ outside_finish(struct outside *o)
 		(void)shutdown(o->events, SHUT_WR);
 }
 
-/* It was told to end, and has nothing to wait for. */
-static void
+/*
+ * It was told to end, and has nothing to wait for. pidfd_open(2): readable
+ * when it has ended. 1 if it did so as it should.
+ */
+static int
 reap(pid_t pid, int64_t deadline)
 {
-	while (waitpid(pid, NULL, WNOHANG) == 0) {
-		if (channel_left(deadline) == 0)
-			(void)kill(pid, SIGKILL);
-		(void)usleep(1000);
-	}
+	struct pollfd p = {.events = POLLIN};
+	int status, n = 0;
+
+	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	while (p.fd != -1 && (n = poll(&p, 1, channel_left(deadline))) == -1 &&
+	       errno == EINTR)
+		;
+	if (p.fd != -1)
+		close(p.fd);
+	if (n != 1)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void
@@ -119,9 +134,9 @@ outside_end(struct outside *o)
 
 	if (o->factory_pid > 0) {
 		(void)kill(o->factory_pid, SIGKILL);
-		reap(o->factory_pid, deadline);
+		(void)reap(o->factory_pid, deadline);
 	}
-	if (o->broker_pid > 0)
-		reap(o->broker_pid, deadline);
+	if (o->broker_pid > 0 && !reap(o->broker_pid, deadline))
+		o->failed = 1;
 	o->factory_pid = o->broker_pid = 0;
 }

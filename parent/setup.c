@@ -374,9 +374,10 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &plan);
 	policy_free(&policy);
-	if (network != NULL && network_finish(network, &f) == -1)
-		end(s, &f);
 	if (give_up(s, &plan, &f) == -1)
+		end(s, &f);
+	/* last of all: whoever serves it has had all that time */
+	if (network != NULL && network_finish(network, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
 	init_run(s, &plan);
