@@ -251,7 +251,7 @@ read_host(const struct parts *p, struct rule *r)
 	    (address_read(p->host, &a) == -1 || strchr(p->host, ':') == NULL))
 		return refuse(p,
 		    "write an IPv6 address in the brackets, without a zone",
-		    "has none in its brackets");
+		    "has no IPv6 address in its brackets");
 	if (address_read(p->host, &a) == 0)
 		return set_address(p, &a, r);
 	memcpy(name, "*.", 2);
