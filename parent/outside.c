@@ -13,7 +13,7 @@
 #include "ipc/channel.h"
 #include "outside.h"
 
-#define BROKER "carrel-broker"
+static const char broker[] = "carrel-broker";
 
 int
 outside_init(struct outside *o, int inner[2])
@@ -36,12 +36,13 @@ outside_init(struct outside *o, int inner[2])
 static int
 start_broker(struct outside *o, const struct install *in)
 {
-	char *argv[] = {(char[]){BROKER}, NULL};
+	char name[sizeof(broker)], *argv[] = {name, NULL};
 	int pair[2];
 
+	memcpy(name, broker, sizeof(name));
 	if (channel_pair(pair) == -1)
 		return -1;
-	o->broker_pid = helper_serve(in, BROKER, argv, o->broker, pair[1]);
+	o->broker_pid = helper_serve(in, broker, argv, o->broker, pair[1]);
 	o->events = pair[0];
 	close(pair[1]);
 	return 0;
@@ -80,15 +81,16 @@ outside_ended(struct outside *o, pid_t pid, int status, char *buf, size_t len)
 
 	if (pid == o->broker_pid) {
 		o->broker_pid = 0;
-		who = BROKER;
+		who = broker;
 	} else if (pid == o->factory_pid) {
 		o->factory_pid = 0;
 		who = "the socket factory";
 	}
-	if (who == NULL)
+	n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	/* the factory ends well when the broker does, whose end counts */
+	if (who == NULL || (who != broker && status == 0))
 		return NULL;
 	o->failed = 1;
-	n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 	snprintf(buf, len,
 	    "%s %s %d while it was needed: the network of the sandbox is "
 	    "gone, and the run counts as failed",
