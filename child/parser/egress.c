@@ -272,11 +272,9 @@ egress_read(const struct place *at, const struct reader_line *l, struct rule *r)
 {
 	struct parts p = {.at = at, .l = l};
 
-	if (strcmp(l->value, "*") == 0) {
-		r->what = EGRESS_ALL;
-		r->text = strdup("*");
-		return r->text == NULL ? -1 : 0;
-	}
+	if (strcmp(l->value, "*") == 0)
+		return place_refuse(at, l->line, "allow what is needed by name",
+		    "allow = * is not in this version of carrel");
 	snprintf(p.text, sizeof(p.text), "%s", l->value);
 	if (strncmp(p.text, "* ", 2) == 0 || strcmp(p.text, "*://*:*") == 0)
 		return refuse(&p,
@@ -289,6 +287,10 @@ egress_read(const struct place *at, const struct reader_line *l, struct rule *r)
 }
 
 /* From the rules of all profiles */
+
+#define STR(x)	STR_(x)
+#define STR_(x) #x
+#define MANY	STR(EGRESS_RULES_MAX)
 
 static int
 refuse_rule(
@@ -346,7 +348,7 @@ egress_judge(struct policy *po)
 		bad |= judge_tier(po, &c, r);
 		if (++n == EGRESS_RULES_MAX + 1)
 			bad |= refuse_rule(po, r, "allow fewer, or a wildcard",
-			    "is one line of [egress] too many");
+			    "is one of more than " MANY " lines of [egress]");
 	}
 	confine_free(&c);
 	return bad;

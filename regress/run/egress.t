@@ -262,6 +262,28 @@ opened(2, 3, 255); opened(40, 1, 0)
             os.kill(proc.pid, signal.SIGKILL)
         finish(proc, 5)
         ok(not gone(3), "S64 the monitor dies: nothing is left", sandboxed())
+        # one that never gets ready, and one that is not there
+        mine = p.top + "/inst"
+        shutil.copytree(INST, mine)
+        broker = mine + "/libexec/carrel/carrel-broker"
+        with open(broker, "w") as f:
+            f.write("#!/bin/sh\nexec sleep 600\n")
+        p.carrel = mine + "/bin/carrel"
+        r = n.run("net", "echo", MARK)
+        ok(r.code == OWN and MARK not in r.out and 4 < r.secs < 9 and
+           "carrel-broker is not ready after 5 s" in r.err,
+           "R061 NETNS a broker that hangs: no run, a bounded wait", r)
+        p.carrel = CARREL
+        ok(not gone(3), "R061 NETNS and it is gone, too", sandboxed())
+        n.profile("many", *("tcp://h%d.example.org:%d" % (i // 512, 1 + i)
+                            for i in range(1024)))
+        r = n.run("many", "echo", MARK)
+        ok(r.code == OWN and "fewer" in r.err and MARK not in r.out,
+           "S80 more sockets than there may be", r)
+        n.profile("many", *("tcp://h%d.example.org:%d" % (i // 512, 1 + i)
+                            for i in range(1000)))
+        r = n.run("many", "echo", MARK)
+        ok(r.code == 0 and MARK in r.out, "control: 1,000 hosts and ports", r)
         r = n.run("net", "sh", "-c", "kill -INT $$")
         ok(r.code == 130 and r.err == "", "R062 NETNS ^C: nothing is said", r)
     ok(not gone(), "S64 nothing is left", sandboxed())

@@ -59,7 +59,7 @@ START_TEST(texts_of_addresses)
 }
 END_TEST
 
-START_TEST(NETNAME_hosts)
+START_TEST(hosts_are_canonical)
 {
 	char label[65], name[256];
 	static const struct {
@@ -137,7 +137,8 @@ rule(unsigned scheme, const char *host, unsigned port)
 	return e;
 }
 
-START_TEST(V049_NETNAME_labels_match_whole)
+/* V049 NETNAME */
+START_TEST(labels_match_whole)
 {
 	struct egress exact = rule(EGRESS_TCP, "a.example", 1),
 		      wild = rule(EGRESS_TCP, "*.a.example", 1),
@@ -555,8 +556,8 @@ main(void)
 	int failed;
 
 	tcase_add_test(t, texts_of_addresses);
-	tcase_add_test(t, NETNAME_hosts);
-	tcase_add_test(t, V049_NETNAME_labels_match_whole);
+	tcase_add_test(t, hosts_are_canonical);
+	tcase_add_test(t, labels_match_whole);
 	tcase_add_test(t, rules_are_checked);
 	tcase_add_test(t, rules_are_told);
 	tcase_add_test(t, carrels_own_addresses);
