@@ -27,8 +27,10 @@ enum control_type {
 	CONTROL_NO_EXEC, /* a: stage, b: errno, text: path or interpreter */
 	CONTROL_STOPPED, /* a: signal; the payload stopped itself */
 	CONTROL_STOPPED_ALL,
-	CONTROL_ENDED, /* a: wait status of the payload */
-	CONTROL_LAST = CONTROL_ENDED
+	CONTROL_ENDED, /* a: wait status, b: processor seconds of the payload */
+	CONTROL_LIMIT, /* a: enum limit, b: its seconds; text: who set it */
+	CONTROL_OVER,  /* the wall time is; everything inside ends now */
+	CONTROL_LAST = CONTROL_OVER
 };
 
 struct control {

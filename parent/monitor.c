@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "bound.h"
 #include "control.h"
 #include "events.h"
 #include "ipc/cause.h"
@@ -50,6 +51,8 @@ struct monitor {
 	int by_payload;	 /* code is the payload's own */
 	int code;	 /* -1 until it is known */
 	int signal;	 /* that ended the payload */
+	int seconds;	 /* of processor time that it took */
+	struct bounds bounds;
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
 	char run[RUN_LEN + 1];
 };
@@ -208,16 +211,27 @@ no_exec(struct monitor *m, const struct control *c)
 }
 
 static void
-ended(struct monitor *m, int status)
+ended(struct monitor *m, int status, int seconds)
 {
 	if (m->code != -1)
 		return;
 	m->by_payload = 1;
+	m->seconds = seconds;
 	if (WIFSIGNALED(status)) {
 		m->signal = WTERMSIG(status);
 		m->code = 128 + m->signal;
 	} else
 		m->code = WEXITSTATUS(status);
+}
+
+/* By pid 1's clock or by this process's, whichever is heard first. */
+static void
+over(struct monitor *m)
+{
+	m->bounds.wall_by = -1;
+	if (m->code != -1)
+		return;
+	give_up(m, BOUND_EXIT);
 }
 
 static int
@@ -315,7 +329,9 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_REFUSED:
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
+	case CONTROL_LIMIT:
 		return !m->started;
+	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
 	case CONTROL_ENDED:
@@ -328,7 +344,8 @@ legal(const struct monitor *m, enum control_type type)
 static void
 message(struct monitor *m, const struct control *c)
 {
-	if (!legal(m, c->type)) {
+	if (!legal(m, c->type) ||
+	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		give_up(m, EXIT_CARREL);
@@ -353,6 +370,11 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
 		break;
+	case CONTROL_LIMIT:
+		break;
+	case CONTROL_OVER:
+		over(m);
+		break;
 	case CONTROL_STOPPED:
 		stop(m, c->a);
 		break;
@@ -360,7 +382,7 @@ message(struct monitor *m, const struct control *c)
 		stopped(m);
 		break;
 	default:
-		ended(m, c->a);
+		ended(m, c->a, c->b);
 		break;
 	}
 }
@@ -533,7 +555,8 @@ loop(struct monitor *m)
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
 		if (poll(p, NITEMS(p),
-			channel_left(earlier(m->kill_at, m->stop_by))) == -1 &&
+			channel_left(earlier(m->bounds.wall_by,
+			    earlier(m->kill_at, m->stop_by)))) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
@@ -545,6 +568,9 @@ loop(struct monitor *m)
 		read_signals(m);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
+		if (m->bounds.wall_by != -1 &&
+		    channel_now() >= m->bounds.wall_by)
+			over(m);
 		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
 			m->kill_at = -1;
 			give_up(m, 128 + SIGKILL);
@@ -585,6 +611,7 @@ monitor_run(const struct monitored *w)
 	size_t i;
 	int code;
 
+	bound_init(&m.bounds);
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
 	watched(&set);
@@ -599,6 +626,10 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
+	if (m.by_payload)
+		bound_ended(&m.bounds, m.signal, m.seconds);
+	else if (m.code == BOUND_EXIT)
+		bound_over(&m.bounds);
 	last_events(&m);
 	if (w->outside->failed && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;

@@ -24,6 +24,7 @@
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
+#include "limit.h"
 #include "look.h"
 #include "network.h"
 #include "options.h"
@@ -264,7 +265,7 @@ status_out_of_reach(const struct setup *s, const struct policy *po,
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
-    struct plan *plan)
+    struct plan *plan, struct limits *limits)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
@@ -299,7 +300,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	hostenv_free(&host);
 	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
 	    name_run(plan, &f) == -1 ||
-	    root_build(root, plan, &survey, &f) == -1)
+	    root_build(root, plan, &survey, &f) == -1 ||
+	    limit_take(po, s->control, limits, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
 }
@@ -309,7 +311,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
  * filter's: from here on this process can do no more than the payload.
  */
 static int
-give_up(const struct setup *s, const struct plan *plan, struct failure *f)
+give_up(const struct setup *s, const struct plan *plan,
+    const struct limits *limits, struct failure *f)
 {
 	const struct options *o = s->options;
 
@@ -318,7 +321,7 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	/* after the last change of credentials, which would clear it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
 		return failure_set(f, CAUSE_OTHER, "parent death signal");
-	if (root_chdir(plan, f) == -1)
+	if (root_chdir(plan, f) == -1 || limit_core(limits, s->start, f) == -1)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
@@ -353,6 +356,7 @@ open_network(const struct setup *s, const struct policy *po)
 static void __attribute__((noreturn)) setup_main(const struct setup *s)
 {
 	struct failure f = {.step = CAUSE_OTHER};
+	struct limits limits;
 	struct policy policy;
 	struct plan plan;
 	struct root root;
@@ -372,15 +376,15 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 		end(s, &f);
 	receive_policy(s, &policy);
 	network = open_network(s, &policy);
-	build(s, &policy, &root, &plan);
+	build(s, &policy, &root, &plan, &limits);
 	policy_free(&policy);
-	if (give_up(s, &plan, &f) == -1)
+	if (give_up(s, &plan, &limits, &f) == -1)
 		end(s, &f);
 	/* last of all: whoever serves it has had all that time */
 	if (network != NULL && network_finish(network, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
-	init_run(s, &plan);
+	init_run(s, &plan, &limits);
 }
 
 pid_t

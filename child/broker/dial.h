@@ -25,7 +25,7 @@ struct dial;
 #define DIAL_TRIES	4   /* beside each other */
 
 struct dialer {
-	TAILQ_HEAD(, dial) waiting;
+	TAILQ_HEAD(dials, dial) waiting;
 	size_t active;
 	int said; /* that some have to wait */
 };

@@ -237,15 +237,14 @@ main(int argc, char *argv[])
 	const char *step;
 	long fds;
 
-	if (begin() == -1 || (fds = sandbox_limits()) == -1 ||
-	    receive(&b) == -1)
+	if (begin() == -1 || (fds = broker_limits()) == -1 || receive(&b) == -1)
 		return EXIT_CARREL;
 	if (prepare(&b, fds) == -1 || watch_monitor(&b) == -1) {
 		snprintf(why, sizeof(why), "%s", strerror(errno));
 		(void)answer(why);
 		return EXIT_CARREL;
 	}
-	step = sandbox_enter(
+	step = broker_confine(
 	    &b.setup, argc > 1 && strcmp(argv[1], "--without-landlock") == 0);
 	if (step != NULL) {
 		snprintf(why, sizeof(why), "it cannot be confined: %s: %s",

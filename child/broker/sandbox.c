@@ -38,7 +38,7 @@ limit(int what, rlim_t max)
 }
 
 long
-sandbox_limits(void)
+broker_limits(void)
 {
 	struct rlimit r;
 
@@ -122,7 +122,7 @@ enter_filter(void)
 }
 
 const char *
-sandbox_enter(const struct broker_setup *s, int without_landlock)
+broker_confine(const struct broker_setup *s, int without_landlock)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		return "PR_SET_NO_NEW_PRIVS";

@@ -16,7 +16,7 @@ struct broker_setup;
  * Before anything was read: no file, no process, no core, a bound of memory.
  * Returns how many descriptors there may be, or -1 with errno.
  */
-long sandbox_limits(void);
+long broker_limits(void);
 
 /*
  * From here on the process can talk to the internet and to the sockets that
@@ -25,6 +25,6 @@ long sandbox_limits(void);
  * of broker.table, in which a call that is not listed kills. NULL, or what
  * could not be had, with errno.
  */
-const char *sandbox_enter(const struct broker_setup *, int without_landlock);
+const char *broker_confine(const struct broker_setup *, int without_landlock);
 
 #endif

@@ -29,9 +29,10 @@ resume(struct broker *b)
 	struct listener *l;
 
 	b->tcp.paused = 0;
-	TAILQ_FOREACH(l, &b->tcp.listeners, entry)
-	if (watch_start(l->watch, -1) == -1)
-		loop_stop(b->loop); /* fails closed, and is seen */
+	for (l = TAILQ_FIRST(&b->tcp.listeners); l != NULL;
+	     l = TAILQ_NEXT(l, entry))
+		if (watch_start(l->watch, -1) == -1)
+			loop_stop(b->loop); /* fails closed, and is seen */
 }
 
 static void
@@ -43,8 +44,9 @@ pause_all(struct broker *b, const char *why)
 	if (b->tcp.paused)
 		return;
 	b->tcp.paused = 1;
-	TAILQ_FOREACH(l, &b->tcp.listeners, entry)
-	watch_stop(l->watch);
+	for (l = TAILQ_FIRST(&b->tcp.listeners); l != NULL;
+	     l = TAILQ_NEXT(l, entry))
+		watch_stop(l->watch);
 	if (b->tcp.said == 0 || now - b->tcp.said >= SAY_MS) {
 		b->tcp.said = now;
 		report_limit(&b->report, "wait", "%s", why);

@@ -19,7 +19,7 @@ struct watch;
 #define TCP_FLOWS_MAX 1024
 
 struct tcp {
-	TAILQ_HEAD(, listener) listeners;
+	TAILQ_HEAD(listeners, listener) listeners;
 	size_t flows, max;
 	int paused; /* no listener is watched */
 	struct watch *resume;

@@ -46,7 +46,7 @@ struct udp_flow {
 	int fd; /* outside; -1: not yet */
 	struct watch *watch;
 	struct dial *dial;
-	STAILQ_HEAD(, held) held;
+	STAILQ_HEAD(helds, held) held;
 	size_t nheld, bytes;
 	int64_t used;
 	int dead; /* refused: what comes is dropped, until it is idle */
@@ -247,12 +247,13 @@ pass(struct door *d, size_t len, const struct sockaddr_storage *peer,
 	struct udp *u = &d->b->udp;
 	struct udp_flow *f;
 
-	TAILQ_FOREACH_REVERSE(f, &u->flows, udp_flows, entry)
-	if (f->door == d && f->peer_len == peer_len &&
-	    memcmp(&f->peer, peer, peer_len) == 0) {
-		forward(f, len);
-		return 0;
-	}
+	for (f = TAILQ_LAST(&u->flows, udp_flows); f != NULL;
+	     f = TAILQ_PREV(f, udp_flows, entry))
+		if (f->door == d && f->peer_len == peer_len &&
+		    memcmp(&f->peer, peer, peer_len) == 0) {
+			forward(f, len);
+			return 0;
+		}
 	d->nflows++; /* it must outlive the flow that makes place */
 	if ((f = new_flow(d, peer, peer_len)) != NULL) {
 		hold(f, u->room, len);
@@ -330,10 +331,11 @@ find_door(struct broker *b, const struct address *to, uint16_t port)
 {
 	struct udp_flow *f;
 
-	TAILQ_FOREACH(f, &b->udp.flows, entry)
-	if (f->door->host == NULL && f->door->port == port &&
-	    address_equal(&f->door->address, to))
-		return f->door;
+	for (f = TAILQ_FIRST(&b->udp.flows); f != NULL;
+	     f = TAILQ_NEXT(f, entry))
+		if (f->door->host == NULL && f->door->port == port &&
+		    address_equal(&f->door->address, to))
+			return f->door;
 	return NULL;
 }
 
