@@ -77,6 +77,7 @@
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
+#define BROKER_SECONDS 5  /* from its start until it is ready, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 
 #endif

@@ -20,6 +20,7 @@ enum control_type {
 	CONTROL_RESUME, /* a: 1 give the payload the terminal first */
 	/* inside to monitor */
 	CONTROL_SAY,	 /* text: a message for a person */
+	CONTROL_BROKER,	 /* start the broker; a: 1 the socket factory, too */
 	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
 	CONTROL_REFUSED, /* the run is refused; SAY told why */
 	CONTROL_STARTED, /* text: CARREL_RUN; the payload was executed */

@@ -18,6 +18,7 @@
 #include "ipc/log.h"
 #include "monitor.h"
 #include "options.h"
+#include "outside.h"
 #include "protect.h"
 #include "setup.h"
 #include "start.h"
@@ -94,8 +95,8 @@ no_privilege(void)
 
 /* Starts what builds the sandbox; it waits for the caller and the policy. */
 static void
-begin_run(const struct options *o, const struct start *st,
-    const struct asked *a, struct terminal *t, struct monitored *w)
+begin_run(const struct install *in, const struct options *o,
+    const struct start *st, const struct asked *a, struct monitored *w)
 {
 	struct setup s = {.options = o,
 	    .start = st,
@@ -106,23 +107,27 @@ begin_run(const struct options *o, const struct start *st,
 	int control[2];
 
 	session_keyring();
-	terminal_find(t);
-	if (channel_pair(control) == -1)
+	terminal_find(w->terminal);
+	if (channel_pair(control) == -1 ||
+	    outside_init(w->outside, s.network) == -1)
 		fatal("socketpair: %s", strerror(errno));
-	s.terminal = t->mode;
-	s.tty = t->fd;
+	s.terminal = w->terminal->mode;
+	s.tty = w->terminal->fd;
 	s.control = control[1];
 	s.outside[0] = control[0];
 	s.outside[1] = a->peer;
-	memset(w, 0, sizeof(*w));
+	s.outside[2] = w->outside->broker;
+	s.outside[3] = w->outside->factory;
+	w->install = in;
 	w->options = o;
 	w->start = st;
-	w->terminal = t;
 	w->control = control[0];
 	w->setup = setup_start(&s);
 	if (w->setup == -1)
 		setup_refused(errno);
 	close(control[1]);
+	close(s.network[0]);
+	close(s.network[1]);
 }
 
 static int
@@ -146,7 +151,8 @@ main(int argc, char **argv, char **envp)
 	struct caller c;
 	struct start st;
 	struct terminal terminal;
-	struct monitored w;
+	struct outside outside;
+	struct monitored w = {.terminal = &terminal, .outside = &outside};
 
 	start_normalise(argc, argv, envp, &st);
 	read_options(argc, argv, &o);
@@ -167,7 +173,7 @@ main(int argc, char **argv, char **envp)
 	 */
 	ask_open(&a);
 	if (o.command == COMMAND_RUN)
-		begin_run(&o, &st, &a, &terminal, &w);
+		begin_run(&in, &o, &st, &a, &w);
 	ask_start(&in, &a);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);

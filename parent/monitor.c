@@ -18,6 +18,7 @@
 #include "missing.h"
 #include "monitor.h"
 #include "options.h"
+#include "outside.h"
 #include "payload.h"
 #include "start.h"
 #include "status.h"
@@ -25,10 +26,11 @@
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
-#define LAST_TURNS   16 /* more than a socket holds */
-#define MESSAGES_MAX 64 /* from inside, in one turn */
-#define EVENTS_TURN  64 /* of one source likewise */
-#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
+#define LAST_MS	     500 /* for the last events of the broker */
+#define LAST_TURNS   16	 /* more than a socket holds */
+#define MESSAGES_MAX 64	 /* from inside, in one turn */
+#define EVENTS_TURN  64	 /* of one source likewise */
+#define RUN_LEN	     32	 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
@@ -38,6 +40,7 @@ struct monitor {
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
 	int started; /* the payload was executed */
+	int network; /* the broker was asked for */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_stop, tell_resume, foreground;
@@ -287,11 +290,40 @@ started(struct monitor *m, const struct control *c)
 	status_start(m->run);
 }
 
+static void
+start_outside(struct monitor *m, int factory)
+{
+	m->network = 1;
+	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+		log_warn("start what serves the network: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+	}
+	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
+}
+
+/*
+ * Before there is a payload the set-up notices, and knows better why. Later
+ * the payload sees resets, and may go on; but nobody shall take that for a
+ * run that had its network.
+ */
+static void
+outside_gone(struct monitor *m, pid_t pid, int status)
+{
+	char why[TEXT_MAX_LEN];
+
+	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
+		NULL &&
+	    m->code == -1 && m->started)
+		log_warn("%s", why);
+}
+
 /* What may come from inside before there is a payload, and after. */
 static int
 legal(const struct monitor *m, enum control_type type)
 {
 	switch (type) {
+	case CONTROL_BROKER:
+		return m->going && !m->started && !m->network;
 	case CONTROL_SAY:
 	case CONTROL_FAILED:
 	case CONTROL_REFUSED:
@@ -322,6 +354,9 @@ message(struct monitor *m, const struct control *c)
 	switch (c->type) {
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
+		break;
+	case CONTROL_BROKER:
+		start_outside(m, c->a);
 		break;
 	case CONTROL_FAILED:
 		failed(m, c);
@@ -398,6 +433,7 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
@@ -542,15 +578,28 @@ loop(struct monitor *m)
 	}
 }
 
-/* What was on its way when the payload died. */
+/*
+ * What was on its way when the payload died. The broker, which is told now,
+ * has to look at what the kernel refused last, and then hangs up.
+ */
 static void
 last_events(struct monitor *m)
 {
+	struct pollfd p = {.events = POLLIN};
+	int64_t deadline = channel_now() + LAST_MS;
+	int *broker = &m->sources[MONITOR_SOURCES - 1];
 	size_t i, k;
 
-	for (i = 0; i < MONITOR_SOURCES; i++)
+	outside_finish(m->w->outside);
+	for (i = 0; i < MONITOR_SOURCES - 1; i++)
 		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
 			read_events(m, &m->sources[i]);
+	while (*broker != -1 && channel_left(deadline) > 0) {
+		p.fd = *broker;
+		(void)poll(&p, 1, channel_left(deadline));
+		read_events(m, broker);
+	}
+	outside_end(m->w->outside);
 }
 
 int
@@ -582,6 +631,10 @@ monitor_run(const struct monitored *w)
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
 	last_events(&m);
+	if (w->outside->failed && m.started && m.by_payload) {
+		m.code = EXIT_CARREL;
+		m.by_payload = m.signal = 0;
+	}
 	code = events_end(m.code, m.by_payload);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;

@@ -26,6 +26,7 @@
 #include "ipc/survey.h"
 #include "limit.h"
 #include "look.h"
+#include "network.h"
 #include "options.h"
 #include "plan.h"
 #include "protect.h"
@@ -356,6 +357,28 @@ give_up(const struct setup *s, const struct plan *plan,
 	    f);
 }
 
+/* Where anything is allowed: the broker starts while the root is built. */
+static struct network *
+open_network(const struct setup *s, const struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct network *n = NULL;
+	int factory = network_factory(po);
+
+	if (!network_wanted(po) || !factory)
+		close(s->network[1]);
+	if (!network_wanted(po)) {
+		close(s->network[0]);
+		return NULL;
+	}
+	if (control_send(s->control, CONTROL_BROKER, factory, 0, NULL) == -1)
+		_exit(1); /* nobody is left to tell */
+	if (network_make(&n, po, s->network[0], factory ? s->network[1] : -1,
+		channel_deadline(BROKER_SECONDS), &f) == -1)
+		end(s, &f);
+	return n;
+}
+
 static void __attribute__((noreturn)) setup_main(struct setup *s)
 {
 	struct failure f = {.step = CAUSE_OTHER};
@@ -364,9 +387,11 @@ static void __attribute__((noreturn)) setup_main(struct setup *s)
 	struct policy policy;
 	struct plan plan;
 	struct root root;
+	struct network *network;
+	size_t i;
 
-	close(s->outside[0]);
-	close(s->outside[1]);
+	for (i = 0; i < sizeof(s->outside) / sizeof(s->outside[0]); i++)
+		close(s->outside[i]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -379,9 +404,13 @@ static void __attribute__((noreturn)) setup_main(struct setup *s)
 	receive_caller(s, &caller);
 	s->caller = &caller;
 	receive_policy(s, &policy);
+	network = open_network(s, &policy);
 	build(s, &policy, &root, &plan, &limits);
 	policy_free(&policy);
 	if (give_up(s, &plan, &limits, &f) == -1)
+		end(s, &f);
+	/* last of all: whoever serves it has had all that time */
+	if (network != NULL && network_finish(network, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
 	init_run(s, &plan, &limits);

@@ -22,7 +22,9 @@ struct setup {
 	int parser;	  /* receives the policy */
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */
-	int outside[2];	  /* the others' ends of both: closed at once */
+	/* to the broker and the socket factory, outside.h */
+	int network[2];
+	int outside[4]; /* the others' ends of these: closed at once */
 };
 
 /*

@@ -249,8 +249,7 @@ explain_draw(struct out *o, const struct view *v)
 	explain_profiles(o, po);
 	explain_fs(o, v);
 	block_commands(o, v);
-	out_block(o, "NETWORK", "");
-	own_row(o, "none", "a network of its own with nothing but lo", "");
+	explain_net(o, po);
 	if (v->plan != NULL)
 		explain_env(o, v->plan);
 	else

@@ -105,8 +105,8 @@ END_TEST
 START_TEST(later_versions)
 {
 	static const char *const sections[] = {
-	    "egress", "exec", "audit", "tool fetch", "example one"};
-	static const char *const keys[][2] = {{"profile", "tier"},
+	    "exec", "audit", "tool fetch", "example one"};
+	static const char *const keys[][2] = {
 	    {"limits", "memory"}, {"limits", "processes"}, {"limits", "cpu"}};
 	char text[128], what[128];
 	size_t i;
@@ -126,6 +126,8 @@ START_TEST(later_versions)
 		    keys[i][1], keys[i][0]);
 		refused(text, 2, what, "remove");
 	}
+	refused("[profile]\ntier = read-only\n", 2,
+	    "\"tier = read-only\" is not in this version of carrel", "remove");
 }
 END_TEST
 
