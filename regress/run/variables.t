@@ -341,23 +341,8 @@ def writable(p):
 def hosted(p):
     """Profiles of the host (S46, S47, B031, B032), in a private /etc."""
     def run(body, *argv, **env):
-        pre = """set -e
-mount -t tmpfs none /mnt
-# but for locks, which come and go
-tar -C /etc --exclude='*.lock' -cf - . | tar -C /mnt -xf -
-mount --bind /mnt /etc
-umask 022
-mkdir -p /etc/carrel/profiles.d
-printf '%%s' '%s' > /etc/carrel/profiles.d/hp.profile
-cd %s
-exec setpriv --reuid %d --regid %d --init-groups \\
-    env -i HOME=%s PATH=/usr/bin:/bin %s "$@"
-""" % (HEAD + body, p.proj, UID, GID, p.home,
-       " ".join("%s=%s" % x for x in env.items()))
-        with root():
-            return finish(subprocess.Popen(
-                ["unshare", "-m", "sh", "-c", pre, "sh", CARREL, *argv],
-                stdin=-3, stdout=-1, stderr=-1, cwd="/"))
+        return p.etc({"profiles.d/hp.profile": HEAD + body}, *argv, env=dict(
+            HOME=p.home, PATH="/usr/bin:/bin", **env))
     for name, value, why in (
             ("LD_BIND_NOW", "1", "the dynamic loader obeys it"),
             ("GIT_SSH", "/usr/bin/ssh", "git runs it"),
