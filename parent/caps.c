@@ -120,7 +120,7 @@ bounding_drop(void)
 
 /*
  * Believes nothing but what the kernel says now. The ambient set is not
- * asked: it never holds what permitted does not (capabilities(7)).
+ * asked: it never holds what permitted and inheritable do not.
  */
 static int
 caps_prove(struct failure *f)
@@ -168,13 +168,13 @@ caps_keep_bind(struct failure *f)
 	const struct caps one = {bind, bind, 0};
 	struct caps c;
 
-	if (caps_bounding(1) == -1)
+	if (bounding_drop() == -1)
 		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
 	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0 ||
 	    caps_set(&one) == -1 || control(PR_SET_NO_NEW_PRIVS, 1, 0) != 0)
 		return failure_set(f, CAUSE_OTHER, "giving up capabilities");
-	if (caps_get(&c) == -1 || caps_bounding(0) != 0 ||
-	    caps_ambient() != 0 || control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1 ||
+	if (caps_get(&c) == -1 || bounding_count() != 0 ||
+	    control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1 ||
 	    (c.effective | c.permitted | c.inheritable) != bind) {
 		errno = EPERM;
 		return failure_set(f, CAUSE_OTHER, "capabilities are left");
