@@ -379,10 +379,10 @@ open_network(const struct setup *s, const struct policy *po)
 	return n;
 }
 
-static void __attribute__((noreturn)) setup_main(struct setup *s)
+static void __attribute__((noreturn))
+setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
-	struct caller caller;
 	struct limits limits;
 	struct policy policy;
 	struct plan plan;
@@ -401,8 +401,7 @@ static void __attribute__((noreturn)) setup_main(struct setup *s)
 		close(s->options->status_fd);
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
-	receive_caller(s, &caller);
-	s->caller = &caller;
+	receive_caller(s, caller);
 	receive_policy(s, &policy);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &plan, &limits);
@@ -420,13 +419,16 @@ pid_t
 setup_start(const struct setup *s)
 {
 	struct setup mine = *s;
+	struct caller caller;
 	pid_t pid;
+
+	mine.caller = &caller; /* receive_caller() fills it */
 
 	/* fork(2) with namespaces: the child returns here, on a copied stack */
 	pid = (pid_t)syscall(
 	    SYS_clone, NAMESPACES_FIRST | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		setup_main(&mine);
+		setup_main(&mine, &caller);
 	return pid;
 }
 

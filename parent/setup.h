@@ -16,7 +16,7 @@ struct setup {
 	const struct start *start;
 	uid_t uid; /* the caller's */
 	gid_t gid;
-	const struct caller *caller; /* NULL until setup_tell() told it */
+	const struct caller *caller; /* inside, after setup_tell() */
 	enum terminal_mode terminal;
 	int tty;	  /* the controlling terminal, or -1 */
 	int parser;	  /* receives the policy */
