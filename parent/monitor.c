@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "bound.h"
 #include "control.h"
 #include "events.h"
 #include "ipc/cause.h"
@@ -17,6 +18,7 @@
 #include "missing.h"
 #include "monitor.h"
 #include "options.h"
+#include "outside.h"
 #include "payload.h"
 #include "start.h"
 #include "status.h"
@@ -24,10 +26,11 @@
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
-#define LAST_TURNS   16 /* more than a socket holds */
-#define MESSAGES_MAX 64 /* from inside, in one turn */
-#define EVENTS_TURN  64 /* of one source likewise */
-#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
+#define LAST_MS	     500 /* for the last events of the broker */
+#define LAST_TURNS   16	 /* more than a socket holds */
+#define MESSAGES_MAX 64	 /* from inside, in one turn */
+#define EVENTS_TURN  64	 /* of one source likewise */
+#define RUN_LEN	     32	 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
@@ -37,6 +40,7 @@ struct monitor {
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
 	int started; /* the payload was executed */
+	int network; /* the broker was asked for */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_stop, tell_resume, foreground;
@@ -47,6 +51,8 @@ struct monitor {
 	int by_payload;	 /* code is the payload's own */
 	int code;	 /* -1 until it is known */
 	int signal;	 /* that ended the payload */
+	int seconds;	 /* of processor time that it took */
+	struct bounds bounds;
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
 	char run[RUN_LEN + 1];
 };
@@ -205,16 +211,27 @@ no_exec(struct monitor *m, const struct control *c)
 }
 
 static void
-ended(struct monitor *m, int status)
+ended(struct monitor *m, int status, int seconds)
 {
 	if (m->code != -1)
 		return;
 	m->by_payload = 1;
+	m->seconds = seconds;
 	if (WIFSIGNALED(status)) {
 		m->signal = WTERMSIG(status);
 		m->code = 128 + m->signal;
 	} else
 		m->code = WEXITSTATUS(status);
+}
+
+/* By pid 1's clock or by this process's, whichever is heard first. */
+static void
+over(struct monitor *m)
+{
+	m->bounds.wall_by = -1;
+	if (m->code != -1)
+		return;
+	give_up(m, BOUND_EXIT);
 }
 
 static int
@@ -273,17 +290,48 @@ started(struct monitor *m, const struct control *c)
 	status_start(m->run);
 }
 
+static void
+start_outside(struct monitor *m, int factory)
+{
+	m->network = 1;
+	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+		log_warn("start what serves the network: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+	}
+	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
+}
+
+/*
+ * Before there is a payload the set-up notices, and knows better why. Later
+ * the payload sees resets, and may go on; but nobody shall take that for a
+ * run that had its network.
+ */
+static void
+outside_gone(struct monitor *m, pid_t pid, int status)
+{
+	char why[TEXT_MAX_LEN];
+
+	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
+		NULL &&
+	    m->code == -1 && m->started)
+		log_warn("%s", why);
+}
+
 /* What may come from inside before there is a payload, and after. */
 static int
 legal(const struct monitor *m, enum control_type type)
 {
 	switch (type) {
+	case CONTROL_BROKER:
+		return m->going && !m->started && !m->network;
 	case CONTROL_SAY:
 	case CONTROL_FAILED:
 	case CONTROL_REFUSED:
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
+	case CONTROL_LIMIT:
 		return !m->started;
+	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
 	case CONTROL_ENDED:
@@ -296,7 +344,8 @@ legal(const struct monitor *m, enum control_type type)
 static void
 message(struct monitor *m, const struct control *c)
 {
-	if (!legal(m, c->type)) {
+	if (!legal(m, c->type) ||
+	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		give_up(m, EXIT_CARREL);
@@ -305,6 +354,9 @@ message(struct monitor *m, const struct control *c)
 	switch (c->type) {
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
+		break;
+	case CONTROL_BROKER:
+		start_outside(m, c->a);
 		break;
 	case CONTROL_FAILED:
 		failed(m, c);
@@ -318,6 +370,11 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
 		break;
+	case CONTROL_LIMIT:
+		break;
+	case CONTROL_OVER:
+		over(m);
+		break;
 	case CONTROL_STOPPED:
 		stop(m, c->a);
 		break;
@@ -325,7 +382,7 @@ message(struct monitor *m, const struct control *c)
 		stopped(m);
 		break;
 	default:
-		ended(m, c->a);
+		ended(m, c->a, c->b);
 		break;
 	}
 }
@@ -376,6 +433,7 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
@@ -497,7 +555,8 @@ loop(struct monitor *m)
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
 		if (poll(p, NITEMS(p),
-			channel_left(earlier(m->kill_at, m->stop_by))) == -1 &&
+			channel_left(earlier(m->bounds.wall_by,
+			    earlier(m->kill_at, m->stop_by)))) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
 			give_up(m, EXIT_CARREL);
@@ -509,6 +568,9 @@ loop(struct monitor *m)
 		read_signals(m);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
+		if (m->bounds.wall_by != -1 &&
+		    channel_now() >= m->bounds.wall_by)
+			over(m);
 		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
 			m->kill_at = -1;
 			give_up(m, 128 + SIGKILL);
@@ -516,15 +578,28 @@ loop(struct monitor *m)
 	}
 }
 
-/* What was on its way when the payload died. */
+/*
+ * What was on its way when the payload died. The broker, which is told now,
+ * has to look at what the kernel refused last, and then hangs up.
+ */
 static void
 last_events(struct monitor *m)
 {
+	struct pollfd p = {.events = POLLIN};
+	int64_t deadline = channel_now() + LAST_MS;
+	int *broker = &m->sources[MONITOR_SOURCES - 1];
 	size_t i, k;
 
-	for (i = 0; i < MONITOR_SOURCES; i++)
+	outside_finish(m->w->outside);
+	for (i = 0; i < MONITOR_SOURCES - 1; i++)
 		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
 			read_events(m, &m->sources[i]);
+	while (*broker != -1 && channel_left(deadline) > 0) {
+		p.fd = *broker;
+		(void)poll(&p, 1, channel_left(deadline));
+		read_events(m, broker);
+	}
+	outside_end(m->w->outside);
 }
 
 int
@@ -536,6 +611,7 @@ monitor_run(const struct monitored *w)
 	size_t i;
 	int code;
 
+	bound_init(&m.bounds);
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
 	watched(&set);
@@ -550,7 +626,15 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
+	if (m.by_payload)
+		bound_ended(&m.bounds, m.signal, m.seconds);
+	else if (m.code == BOUND_EXIT)
+		bound_over(&m.bounds);
 	last_events(&m);
+	if (w->outside->failed && m.started && m.by_payload) {
+		m.code = EXIT_CARREL;
+		m.by_payload = m.signal = 0;
+	}
 	code = events_end(m.code, m.by_payload);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;

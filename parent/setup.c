@@ -24,7 +24,9 @@
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
+#include "limit.h"
 #include "look.h"
+#include "network.h"
 #include "options.h"
 #include "plan.h"
 #include "protect.h"
@@ -263,7 +265,7 @@ status_out_of_reach(const struct setup *s, const struct policy *po,
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
-    struct plan *plan)
+    struct plan *plan, struct limits *limits)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
@@ -298,7 +300,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	hostenv_free(&host);
 	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
 	    name_run(plan, &f) == -1 ||
-	    root_build(root, plan, &survey, &f) == -1)
+	    root_build(root, plan, &survey, &f) == -1 ||
+	    limit_take(po, s->control, limits, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
 }
@@ -308,7 +311,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
  * filter's: from here on this process can do no more than the payload.
  */
 static int
-give_up(const struct setup *s, const struct plan *plan, struct failure *f)
+give_up(const struct setup *s, const struct plan *plan,
+    const struct limits *limits, struct failure *f)
 {
 	const struct options *o = s->options;
 
@@ -317,7 +321,7 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	/* after the last change of credentials, which would clear it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
 		return failure_set(f, CAUSE_OTHER, "parent death signal");
-	if (root_chdir(plan, f) == -1)
+	if (root_chdir(plan, f) == -1 || limit_core(limits, s->start, f) == -1)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
@@ -327,14 +331,40 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	    f);
 }
 
+/* Where anything is allowed: the broker starts while the root is built. */
+static struct network *
+open_network(const struct setup *s, const struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct network *n = NULL;
+	int factory = network_factory(po);
+
+	if (!network_wanted(po) || !factory)
+		close(s->network[1]);
+	if (!network_wanted(po)) {
+		close(s->network[0]);
+		return NULL;
+	}
+	if (control_send(s->control, CONTROL_BROKER, factory, 0, NULL) == -1)
+		_exit(1); /* nobody is left to tell */
+	if (network_make(&n, po, s->network[0], factory ? s->network[1] : -1,
+		channel_deadline(BROKER_SECONDS), &f) == -1)
+		end(s, &f);
+	return n;
+}
+
 static void __attribute__((noreturn)) setup_main(const struct setup *s)
 {
 	struct failure f = {.step = CAUSE_OTHER};
+	struct limits limits;
 	struct policy policy;
 	struct plan plan;
 	struct root root;
+	struct network *network;
 
 	close(s->outside);
+	close(s->serving[0]);
+	close(s->serving[1]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -345,12 +375,16 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
 	receive_policy(s, &policy);
-	build(s, &policy, &root, &plan);
+	network = open_network(s, &policy);
+	build(s, &policy, &root, &plan, &limits);
 	policy_free(&policy);
-	if (give_up(s, &plan, &f) == -1)
+	if (give_up(s, &plan, &limits, &f) == -1)
+		end(s, &f);
+	/* last of all: whoever serves it has had all that time */
+	if (network != NULL && network_finish(network, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
-	init_run(s, &plan);
+	init_run(s, &plan, &limits);
 }
 
 pid_t

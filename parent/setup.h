@@ -21,6 +21,8 @@ struct setup {
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */
 	int outside;	  /* the monitor's end of it: closed at once */
+	int network[2];	  /* to the broker and the socket factory, outside.h */
+	int serving[2];	  /* their ends of it: closed at once */
 };
 
 /*
