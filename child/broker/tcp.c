@@ -9,9 +9,10 @@
 #include "loop.h"
 #include "socket.h"
 
-#define ACCEPTS	  16   /* at a time, of one listener */
-#define RESUME_MS 100  /* after descriptors or memory ran out */
-#define SAY_MS	  1000 /* between two reports of a pause */
+#define BUFFER	  (256 * 1024) /* the kernel doubles it */
+#define ACCEPTS	  16	       /* at a time, of one listener */
+#define RESUME_MS 100	       /* after descriptors or memory ran out */
+#define SAY_MS	  1000	       /* between two reports of a pause */
 
 struct listener {
 	TAILQ_ENTRY(listener) entry;
@@ -146,6 +147,19 @@ tcp_init(struct broker *b, size_t max)
 	return b->tcp.resume == NULL ? -1 : 0;
 }
 
+/*
+ * What is accepted inherits it. Over loopback more is of no use, and left
+ * alone the kernel buffers megabytes for each reader that is slow.
+ */
+static void
+bound_buffers(int fd)
+{
+	int n = BUFFER;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof(n));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n));
+}
+
 int
 tcp_add(struct broker *b, int fd, struct host *host, uint16_t port)
 {
@@ -159,6 +173,7 @@ tcp_add(struct broker *b, int fd, struct host *host, uint16_t port)
 	l->fd = fd;
 	l->host = host;
 	l->port = port;
+	bound_buffers(fd);
 	if (host != NULL)
 		hosts_allowed(b, host, port, 0, &l->allowed);
 	l->watch = watch_new(b->loop, fd, LOOP_READ, acceptable, l);
