@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,16 +150,21 @@ tcp_init(struct broker *b, size_t max)
 }
 
 /*
- * What is accepted inherits it. Over loopback more is of no use, and left
- * alone the kernel buffers megabytes for each reader that is slow.
+ * What is accepted inherits all of it: a reset at the end, unless flow.c says
+ * otherwise in time, so that none is missing when this program dies; and
+ * bounded buffers, since left alone the kernel keeps megabytes for each reader
+ * that is slow, and over loopback more is of no use.
  */
-static void
-bound_buffers(int fd)
+static int
+prepare(int fd)
 {
-	int n = BUFFER;
+	struct linger l = {1, 0};
+	int n = BUFFER, on = 1;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof(n));
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 }
 
 int
@@ -165,7 +172,8 @@ tcp_add(struct broker *b, int fd, struct host *host, uint16_t port)
 {
 	struct listener *l = calloc(1, sizeof(*l));
 
-	if (l == NULL) {
+	if (l == NULL || prepare(fd) == -1) {
+		free(l);
 		close(fd);
 		return -1;
 	}
@@ -173,7 +181,6 @@ tcp_add(struct broker *b, int fd, struct host *host, uint16_t port)
 	l->fd = fd;
 	l->host = host;
 	l->port = port;
-	bound_buffers(fd);
 	if (host != NULL)
 		hosts_allowed(b, host, port, 0, &l->allowed);
 	l->watch = watch_new(b->loop, fd, LOOP_READ, acceptable, l);

@@ -308,6 +308,21 @@ def is_address(h):
     return ":" in h or h.replace(".", "").isdigit()
 
 
+def attach(s, family, proto):
+    """The filter of parent/listen.c, in instructions of bpf(4)."""
+    code = [(0xb1, 0, 0, 0)] if family == socket.AF_INET else []
+    if proto == 6:  # a reset without a sequence number
+        code += [(0x50, 0, 0, 13), (0x45, 0, 3, 4), (0x40, 0, 0, 4),
+                 (0x15, 0, 1, 0)]
+    else:  # unreachable
+        code += [(0x50, 0, 0, 0), (0x15, 0, 1, 3 if proto == 1 else 1)]
+    code += [(6, 0, 0, 0xffffffff), (6, 0, 0, 0)]
+    raw = ctypes.create_string_buffer(
+        b"".join(struct.pack("=HBBI", *c) for c in code))
+    s.setsockopt(socket.SOL_SOCKET, 26, struct.pack(
+        "@HP", len(code), ctypes.addressof(raw)))  # SO_ATTACH_FILTER
+
+
 class Broker:
     """rules: "scheme://host:port[ private]". hosts get addresses in order."""
 
@@ -393,8 +408,9 @@ class Broker:
         for family, proto in ((socket.AF_INET, 6), (socket.AF_INET, 1),
                               (socket.AF_INET6, 6), (socket.AF_INET6, 58)):
             with within(inside):
-                yield socket.socket(family, socket.SOCK_RAW, proto), \
-                    OBSERVER, 0, 0
+                s = socket.socket(family, socket.SOCK_RAW, proto)
+            attach(s, family, proto)
+            yield s, OBSERVER, 0, 0
         ours, theirs = pair()
         thread(self.factory, ours)
         yield theirs, FACTORY, 0, 0
