@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """carrel-broker alone, with a lying payload, a lying world and a lying set-up
-(brokering.py): S81-S88, V048-V050, V053-V056, V058, V059."""
+(brokering.py): S81-S88, V048, V049, V051, V053-V056, V058, V059."""
 import os
 import sys
 
@@ -179,6 +179,21 @@ b = Broker("tcp://priv.test:7 private", "tcp://loop.test:7 private",
 ok(talk("priv.test") == PING, "S84 private, where the rule says so")
 ok(talk("loop.test") == "reset" and talk("own.test") == "reset",
    "S84 but never the host's own")
+b.end()
+
+# Each connection asks again: an address that was withdrawn is not used
+
+names.has("moves.test", "203.0.113.5")
+b = Broker("tcp://moves.test:7")
+n, m = echo.conns, stranger.conns
+ok(talk("moves.test") == PING and echo.conns == n + 1, "V055 control")
+names.zone[("moves.test", 1)] = [
+    ("moves.test", 1, socket.inet_aton("203.0.113.6"))]
+ok(talk("moves.test") == PING and stranger.conns == m + 1 and
+   echo.conns == n + 1, "V055 the name moved: the next connection knows")
+names.zone[("moves.test", 1)] = []
+ok(talk("moves.test") == "reset" and stranger.conns == m + 1,
+   "V055 the name is gone: so is the way")
 b.end()
 
 # A name server that lies, is silent, or cuts short
