@@ -43,6 +43,7 @@ enum record_type {
 	/* to the monitor: a violation, each a datagram */
 	RECORD_EVENT,
 	RECORD_RULE, /* in the policy: neither a path nor a variable */
+	RECORD_EXEC, /* to the screen: what the exec lock leaves executable */
 	RECORD_TYPES
 };
 
@@ -55,6 +56,7 @@ struct record_rule {
 extern const struct record_rule record_request[];
 extern const struct record_rule record_policy[];
 extern const struct record_rule record_screen[];
+extern const struct record_rule record_caller[]; /* launcher to set-up */
 extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "egress.h"
 #include "grow.h"
 #include "limits.h"
 #include "path.h"
@@ -171,7 +172,7 @@ rule_bad(const struct rule *r)
 			return bad;
 		break;
 	case RULE_EGRESS:
-		return "is not in this version of carrel";
+		return egress_check(r);
 	default:
 		if (r->text[0] != '\0')
 			return "has a text";

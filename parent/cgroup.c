@@ -176,7 +176,7 @@ put_limits(const struct cgroup *g, unsigned limits, const uint64_t *v)
 	}
 	if (limits & CGROUP_BIT(LIMIT_PROCESSES)) {
 		snprintf(text, sizeof(text), "%llu",
-		    (unsigned long long)v[LIMIT_PROCESSES] + OWN_INSIDE);
+		    (unsigned long long)v[LIMIT_PROCESSES] + LIMIT_PID_1);
 		if (put(g->run, "pids.max", text) == -1)
 			return -1;
 	}

@@ -13,6 +13,7 @@
 #include "ipc/confine.h"
 #include "ipc/policy.h"
 #include "limit.h"
+#include "network.h"
 #include "start.h"
 
 /* 1 if a process can be made under this limit of processes. */
@@ -34,19 +35,19 @@ can_fork(rlim_t n)
 
 /*
  * Whether the kernel counts, for RLIMIT_NPROC, the processes of this user
- * namespace alone, in which there is one: so from Linux 5.14 on, and not for
- * root, whom it does not limit (setrlimit(2), user_namespaces(7)). Tried, for
- * that is what the limit will be worth.
+ * namespace alone, in which there are at most so many: from Linux 5.14 on, and
+ * not for root, whom it does not limit (setrlimit(2), user_namespaces(7)).
+ * Tried, for that is what the limit will be worth.
  */
 static int
-counts_processes(void)
+counts_processes(unsigned own)
 {
 	struct rlimit r;
 	int good;
 
 	if (getrlimit(RLIMIT_NPROC, &r) == -1)
 		return 0;
-	good = can_fork(OWN_INSIDE + 1) && !can_fork(OWN_INSIDE);
+	good = can_fork(own + 1) && !can_fork(1);
 	return setrlimit(RLIMIT_NPROC, &r) == 0 && good;
 }
 
@@ -101,7 +102,9 @@ limit_take(
 			    f, CAUSE_OTHER, "tell of the limits");
 		ls->grouped |= CGROUP_ONLY & CGROUP_BIT(what);
 	}
-	if (ls->set[LIMIT_PROCESSES] && !counts_processes())
+	/* a socket factory comes into the user namespace, too */
+	ls->own = LIMIT_PID_1 + (unsigned)network_factory(po);
+	if (ls->set[LIMIT_PROCESSES] && !counts_processes(ls->own))
 		ls->grouped |= CGROUP_BIT(LIMIT_PROCESSES);
 	return ls->grouped == 0 ? 0 : enter_group(ls, control, f);
 }
@@ -126,7 +129,7 @@ lower(const struct limits *ls, enum limit what, int resource, unsigned above)
 	struct rlimit r;
 
 	if (what == LIMIT_PROCESSES)
-		n += OWN_INSIDE;
+		n += ls->own;
 	if (!ls->set[what])
 		return 0;
 	if (getrlimit(resource, &r) == -1)

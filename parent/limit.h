@@ -9,7 +9,7 @@ struct failure;
 struct policy;
 struct start;
 
-#define OWN_INSIDE 1 /* processes of carrel's inside: pid 1 */
+#define LIMIT_PID_1 1 /* it is no process of the payload's */
 
 /*
  * [limits] inside: the set-up tells the monitor of them and sets what the
@@ -20,6 +20,7 @@ struct limits {
 	uint8_t set[LIMIT_LAST + 1];
 	uint64_t value[LIMIT_LAST + 1]; /* in the unit of the rule */
 	unsigned grouped; /* bits of those that a control group holds */
+	unsigned own;	  /* processes of carrel's in the user namespace */
 	/* what the monitor had to pass on meanwhile; bits, as in monitor.c */
 	uint64_t signals, group;
 };

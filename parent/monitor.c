@@ -17,7 +17,9 @@
 #include "ipc/log.h"
 #include "missing.h"
 #include "monitor.h"
+#include "notify.h"
 #include "options.h"
+#include "outside.h"
 #include "payload.h"
 #include "start.h"
 #include "status.h"
@@ -25,10 +27,11 @@
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
-#define LAST_TURNS   16 /* more than a socket holds */
-#define MESSAGES_MAX 64 /* from inside, in one turn */
-#define EVENTS_TURN  64 /* of one source likewise */
-#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
+#define LAST_MS	     500 /* for the last events of the broker */
+#define LAST_TURNS   16	 /* more than a socket holds */
+#define MESSAGES_MAX 64	 /* from inside, in one turn */
+#define EVENTS_TURN  64	 /* of one source likewise */
+#define RUN_LEN	     32	 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
@@ -38,6 +41,7 @@ struct monitor {
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
 	int started; /* the payload was executed */
+	int network; /* the broker was asked for */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
@@ -51,6 +55,7 @@ struct monitor {
 	int seconds;	 /* of processor time that it took */
 	struct bounds bounds;
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
+	pid_t notifier;	 /* answers attempts to execute; 0: there is none */
 	char run[RUN_LEN + 1];
 };
 
@@ -195,14 +200,25 @@ no_exec(struct monitor *m, const struct control *c)
 		    name, c->text);
 		give_up(m, 127);
 		break;
+	case PAYLOAD_LOCKED:
+		log_warn("\"%s\" cannot be executed: the profiles say which "
+			 "programs can, and it is none of them; see carrel "
+			 "explain, or add \"interpreter = %s\" to a profile",
+		    c->text, c->text);
+		give_up(m, 126);
+		break;
 	case PAYLOAD_REFUSED:
 		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
 		    strerror(c->b), refused_fix(c->b));
 		give_up(m, 126);
 		break;
 	default:
-		log_warn(
-		    "cannot give the payload %s: %s", c->text, strerror(c->b));
+		/* only seccomp(2) says so */
+		log_warn("cannot give the payload %s: %s%s", c->text,
+		    strerror(c->b),
+		    c->b == EBUSY ? "; another sandbox around this one answers "
+				    "system calls already, seccomp_unotify(2)"
+				  : "");
 		give_up(m, EXIT_CARREL);
 		break;
 	}
@@ -286,6 +302,71 @@ started(struct monitor *m, const struct control *c)
 	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
 	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
 	status_start(m->run);
+	missing_ptrace(m->w->options);
+}
+
+/* A place for one more source of events; NULL: there is none. */
+static int *
+free_source(struct monitor *m)
+{
+	size_t i;
+
+	for (i = 0; i < MONITOR_SOURCES; i++)
+		if (m->sources[i] == -1)
+			return &m->sources[i];
+	return NULL;
+}
+
+/* The payload is about to be executed, and waits until somebody lets it. */
+static void
+answer_execs(struct monitor *m, const struct control *c)
+{
+	struct notify n = {.listener = c->fd, .flags = c->a, .events = -1};
+	int pair[2], *source = free_source(m);
+
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
+	    source != NULL && channel_pair(pair) == 0) {
+		*source = pair[0];
+		n.events = pair[1];
+	}
+	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
+	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
+		m->notifier = notify_start(&n);
+	else
+		close(c->fd);
+	if (m->notifier > 0)
+		return;
+	m->notifier = 0;
+	log_warn("cannot start what answers for [exec]: %s; the run ends",
+	    strerror(errno));
+	give_up(m, EXIT_CARREL);
+}
+
+static void
+start_outside(struct monitor *m, int factory)
+{
+	m->network = 1;
+	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+		log_warn("start what serves the network: %s", strerror(errno));
+		give_up(m, EXIT_CARREL);
+	}
+	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
+}
+
+/*
+ * Before there is a payload the set-up notices, and knows better why. Later
+ * the payload sees resets, and may go on; but nobody shall take that for a
+ * run that had its network.
+ */
+static void
+outside_gone(struct monitor *m, pid_t pid, int status)
+{
+	char why[TEXT_MAX_LEN];
+
+	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
+		NULL &&
+	    m->code == -1 && m->started)
+		log_warn("%s", why);
 }
 
 /* Not after what ended the run: there is nothing to be put into a group. */
@@ -305,6 +386,8 @@ static int
 legal(const struct monitor *m, enum control_type type)
 {
 	switch (type) {
+	case CONTROL_BROKER:
+		return m->going && !m->started && !m->network;
 	case CONTROL_SAY:
 	case CONTROL_FAILED:
 	case CONTROL_REFUSED:
@@ -313,6 +396,8 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_LIMIT:
 	case CONTROL_GROUP:
 		return !m->started;
+	case CONTROL_LISTENER:
+		return !m->started && m->notifier == 0;
 	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
@@ -331,11 +416,16 @@ message(struct monitor *m, const struct control *c)
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		give_up(m, EXIT_CARREL);
+		if (c->fd != -1)
+			close(c->fd);
 		return;
 	}
 	switch (c->type) {
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
+		break;
+	case CONTROL_BROKER:
+		start_outside(m, c->a);
 		break;
 	case CONTROL_FAILED:
 		failed(m, c);
@@ -348,6 +438,9 @@ message(struct monitor *m, const struct control *c)
 		break;
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
+		break;
+	case CONTROL_LISTENER:
+		answer_execs(m, c);
 		break;
 	case CONTROL_LIMIT:
 		break;
@@ -420,6 +513,17 @@ inside_ended(struct monitor *m, int status)
 		    WTERMSIG(status));
 }
 
+/* Without it every attempt to execute fails, and nobody would know why. */
+static void
+notifier_ended(struct monitor *m, int status)
+{
+	m->notifier = 0;
+	if (m->gone || m->code != -1 || status == 0)
+		return;
+	log_warn("what answers for [exec] ended by itself; the run ends");
+	give_up(m, EXIT_CARREL);
+}
+
 static void
 children(struct monitor *m)
 {
@@ -431,6 +535,9 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		if (pid == m->notifier)
+			notifier_ended(m, status);
+		outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
@@ -570,15 +677,28 @@ loop(struct monitor *m)
 	}
 }
 
-/* What was on its way when the payload died. */
+/*
+ * What was on its way when the payload died. The broker, which is told now,
+ * has to look at what the kernel refused last, and then hangs up.
+ */
 static void
 last_events(struct monitor *m)
 {
+	struct pollfd p = {.events = POLLIN};
+	int64_t deadline = channel_now() + LAST_MS;
+	int *broker = &m->sources[MONITOR_SOURCES - 1];
 	size_t i, k;
 
-	for (i = 0; i < MONITOR_SOURCES; i++)
+	outside_finish(m->w->outside);
+	for (i = 0; i < MONITOR_SOURCES - 1; i++)
 		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
 			read_events(m, &m->sources[i]);
+	while (*broker != -1 && channel_left(deadline) > 0) {
+		p.fd = *broker;
+		(void)poll(&p, 1, channel_left(deadline));
+		read_events(m, broker);
+	}
+	outside_end(m->w->outside);
 }
 
 int
@@ -604,12 +724,20 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
+	if (m.notifier > 0) {
+		(void)kill(m.notifier, SIGKILL);
+		(void)waitpid(m.notifier, NULL, 0);
+	}
 	terminal_leave(w->terminal);
 	if (m.by_payload || m.signal != 0)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
 	last_events(&m);
+	if (w->outside->failed && m.started && m.by_payload) {
+		m.code = EXIT_CARREL;
+		m.by_payload = m.signal = 0;
+	}
 	code = events_end(m.code, m.by_payload);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "egress.h"
 #include "expand.h"
 #include "ipc/confine.h"
 #include "ipc/limits.h"
@@ -168,6 +169,8 @@ rule_read(const struct place *at, unsigned kind, const struct reader_line *l,
 	case RULE_INTERPRETER:
 	case RULE_LIBRARY:
 		return read_path(at, l, r);
+	case RULE_EGRESS:
+		return egress_read(at, l, r);
 	case RULE_LIMIT:
 		r->what = limit_named(l->key);
 		if (read_number(at, l, r) == -1)
@@ -210,8 +213,10 @@ resolve_one(const struct place *at, const struct caller *ca, size_t first,
 	r.profile = profile;
 	r.text = text;
 	text[0] = '\0';
-	if (draft->text[0] != '\0' &&
-	    expand_path(at, r.line, draft->text, ca, EXPAND_GUEST, text) == -1)
+	if (r.kind == RULE_EGRESS)
+		r.text = draft->text; /* no path, and no placeholders */
+	else if (draft->text[0] != '\0' && expand_path(at, r.line, draft->text,
+					       ca, EXPAND_GUEST, text) == -1)
 		return -1;
 	if (rule_check(&r, why, sizeof(why)) == -1)
 		return place_refuse(
@@ -284,5 +289,5 @@ rules_resolve(
 	/* where a line is missing nobody knows what is in common */
 	if (bad == 0 && (empty = confine_empty(po)) != 0)
 		bad = judge_empty(po, empty);
-	return bad;
+	return bad == 0 ? egress_judge(po) : bad;
 }

@@ -209,6 +209,7 @@ block_confinement(struct out *o, const struct view *v)
 	out_row(o, "calls", &left, &right,
 	    ptrace ? "<- weaker than the default" : "");
 	landlock_row(o, q);
+	explain_exec(o, v);
 }
 
 static void
@@ -249,8 +250,7 @@ explain_draw(struct out *o, const struct view *v)
 	explain_profiles(o, po);
 	explain_fs(o, v);
 	block_commands(o, v);
-	out_block(o, "NETWORK", "");
-	own_row(o, "none", "a network of its own with nothing but lo", "");
+	explain_net(o, po);
 	if (v->plan != NULL)
 		explain_env(o, v->plan);
 	else

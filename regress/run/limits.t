@@ -178,6 +178,13 @@ def processes(p):
     r = p.do("run", "-p", "lim", "--", "bash", "-c",
              "ulimit -u 50 2>&-; ulimit -u")
     equal(r.out, "6\n", "S73 processes: it cannot be raised", r)
+    # with a broker, and with a socket factory in the user namespace
+    for allow in ("https://a.example.com:443", "https://*.example.com:443"):
+        p.profile("net", HEAD + "[egress]\nallow = %s\n" % allow)
+        r = p.do("run", "-p", "lim", "-p", "net", "--", "python3", "-c", MANY)
+        equal(r.out, "errno 11\nmade 4\n",
+              "S73 processes: five with %s" % allow, r)
+    p.unprofile("net")
     r = p.do("run", "-p", "@tmp-shared", "--", "python3", "-c", MANY)
     ok("made 50" in r.out, "S73 control: without a limit", r)
     r = p.do("run", "-p", "lim", "--", "echo", MARK, preexec_fn=lambda:
