@@ -565,6 +565,9 @@ with Place() as p:
     p.write(T + "/bin/only-here", "#!/bin/sh\n", 0o755)
     b.add("only outside", "run", "--", "only-here", code=NOTFOUND,
           env=dict(p.env, PATH=T + "/bin"))
+    p.write(p.home + "/.cargo/bin/cargo", "#!/bin/sh\n", 0o755)
+    b.add("a tool of the home", "run", "--", "cargo", code=NOTFOUND,
+          env=dict(p.env, PATH=p.home + "/.cargo/bin"))
     p.write("lost", "#!/opt/none/interp -x\n", 0o755)
     b.add("no interpreter", "run", "--", "./lost", code=NOTFOUND)
     p.write("script", "echo hi\n", 0o755)
