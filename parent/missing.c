@@ -98,3 +98,22 @@ missing_tell(const struct options *o, const struct caller *c,
 		 "stage it with \"command = %s\" in a profile",
 	    name, path, host, host);
 }
+
+void
+missing_ptrace(const struct options *o)
+{
+	static const char *const debuggers[] = {"gdb", "gdbserver", "lldb",
+	    "lldb-server", "ltrace", "rr", "strace"};
+	const char *name, *slash;
+	size_t i;
+
+	if (o->shell || o->allow_ptrace)
+		return;
+	slash = strrchr(o->argv[0], '/');
+	name = slash != NULL ? slash + 1 : o->argv[0];
+	for (i = 0; i < sizeof(debuggers) / sizeof(debuggers[0]); i++)
+		if (strcmp(debuggers[i], name) == 0)
+			log_warn("%s: tracing other processes is refused "
+				 "inside; add --allow-ptrace, which is weaker",
+			    name);
+}

@@ -17,6 +17,7 @@
 #include "ipc/log.h"
 #include "missing.h"
 #include "monitor.h"
+#include "notify.h"
 #include "options.h"
 #include "outside.h"
 #include "payload.h"
@@ -54,6 +55,7 @@ struct monitor {
 	int seconds;	 /* of processor time that it took */
 	struct bounds bounds;
 	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
+	pid_t notifier;	 /* answers attempts to execute; 0: there is none */
 	char run[RUN_LEN + 1];
 };
 
@@ -197,14 +199,25 @@ no_exec(struct monitor *m, const struct control *c)
 		    name, c->text);
 		give_up(m, 127);
 		break;
+	case PAYLOAD_LOCKED:
+		log_warn("\"%s\" cannot be executed: the profiles say which "
+			 "programs can, and it is none of them; see carrel "
+			 "explain, or add \"interpreter = %s\" to a profile",
+		    c->text, c->text);
+		give_up(m, 126);
+		break;
 	case PAYLOAD_REFUSED:
 		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
 		    strerror(c->b), refused_fix(c->b));
 		give_up(m, 126);
 		break;
 	default:
-		log_warn(
-		    "cannot give the payload %s: %s", c->text, strerror(c->b));
+		/* only seccomp(2) says so */
+		log_warn("cannot give the payload %s: %s%s", c->text,
+		    strerror(c->b),
+		    c->b == EBUSY ? "; another sandbox around this one answers "
+				    "system calls already, seccomp_unotify(2)"
+				  : "");
 		give_up(m, EXIT_CARREL);
 		break;
 	}
@@ -288,6 +301,44 @@ started(struct monitor *m, const struct control *c)
 	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
 	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
 	status_start(m->run);
+	missing_ptrace(m->w->options);
+}
+
+/* A place for one more source of events; NULL: there is none. */
+static int *
+free_source(struct monitor *m)
+{
+	size_t i;
+
+	for (i = 0; i < MONITOR_SOURCES; i++)
+		if (m->sources[i] == -1)
+			return &m->sources[i];
+	return NULL;
+}
+
+/* The payload is about to be executed, and waits until somebody lets it. */
+static void
+answer_execs(struct monitor *m, const struct control *c)
+{
+	struct notify n = {.listener = c->fd, .flags = c->a, .events = -1};
+	int pair[2], *source = free_source(m);
+
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
+	    source != NULL && channel_pair(pair) == 0) {
+		*source = pair[0];
+		n.events = pair[1];
+	}
+	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
+	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
+		m->notifier = notify_start(&n);
+	else
+		close(c->fd);
+	if (m->notifier > 0)
+		return;
+	m->notifier = 0;
+	log_warn("cannot start what answers for [exec]: %s; the run ends",
+	    strerror(errno));
+	give_up(m, EXIT_CARREL);
 }
 
 static void
@@ -331,6 +382,8 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_NO_EXEC:
 	case CONTROL_LIMIT:
 		return !m->started;
+	case CONTROL_LISTENER:
+		return !m->started && m->notifier == 0;
 	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
@@ -349,6 +402,8 @@ message(struct monitor *m, const struct control *c)
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		give_up(m, EXIT_CARREL);
+		if (c->fd != -1)
+			close(c->fd);
 		return;
 	}
 	switch (c->type) {
@@ -369,6 +424,9 @@ message(struct monitor *m, const struct control *c)
 		break;
 	case CONTROL_NO_EXEC:
 		no_exec(m, c);
+		break;
+	case CONTROL_LISTENER:
+		answer_execs(m, c);
 		break;
 	case CONTROL_LIMIT:
 		break;
@@ -422,6 +480,17 @@ parser_ended(struct monitor *m, int status)
 	give_up(m, EXIT_CARREL);
 }
 
+/* Without it every attempt to execute fails, and nobody would know why. */
+static void
+notifier_ended(struct monitor *m, int status)
+{
+	m->notifier = 0;
+	if (m->gone || m->code != -1 || status == 0)
+		return;
+	log_warn("what answers for [exec] ended by itself; the run ends");
+	give_up(m, EXIT_CARREL);
+}
+
 static void
 children(struct monitor *m)
 {
@@ -433,6 +502,8 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		if (pid == m->notifier)
+			notifier_ended(m, status);
 		outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
@@ -625,6 +696,10 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
+	if (m.notifier > 0) {
+		(void)kill(m.notifier, SIGKILL);
+		(void)waitpid(m.notifier, NULL, 0);
+	}
 	terminal_leave(w->terminal);
 	if (m.by_payload)
 		bound_ended(&m.bounds, m.signal, m.seconds);
