@@ -656,11 +656,13 @@ with Place() as p:
                           ("landlock_restrict_self", 1,
                            "Landlock of the parser"),
                           ("seccomp", 1, "the parser's filter")):
-        b.add(name, "fail", "1", call, str(n), "1", CARREL, "run", "--",
+        b.add(name, "fail", "2", call, str(n), "1", CARREL, "run", "--",
               "echo", MARK, carrel=HELPERS + "/inject")
     b.add("no process group", "fail", "3", "setpgid", "1", "1", CARREL,
           "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
-    b.add("no word from inside", "fail", "2", "signalfd4", "1", "1", CARREL,
+    b.add("no word from inside", "fail", "1", "signalfd4", "1", "1", CARREL,
+          "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
+    b.add("no word to the set-up", "fail", "0", "sendto", "2", "1", CARREL,
           "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
     b.add("no poll", "fail", "0", "poll", "1", "1", CARREL, "run", "--",
           "echo", MARK, carrel=HELPERS + "/inject")
