@@ -346,7 +346,8 @@ static void
 start_outside(struct monitor *m, int factory)
 {
 	m->network = 1;
-	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+	if (outside_start(m->w->outside, m->w->install,
+		!m->w->options->without_landlock, factory) == -1) {
 		log_warn("start what serves the network: %s", strerror(errno));
 		give_up(m, EXIT_CARREL);
 	}
