@@ -656,6 +656,9 @@ ok(outcome(s, PING) == "timeout", "S88 more wait their turn")
 for x in conns:
     x.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     x.close()
+s.settimeout(5)
+s.shutdown(socket.SHUT_WR)
+ok(outcome(s) == PING, "S88 who went away holds nobody up")
 b.end()
 
 # A set-up that lies
