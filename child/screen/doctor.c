@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "ipc/cause.h"
+#include "ipc/cgroup.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
+#include "ipc/rule.h"
 #include "doctor.h"
 #include "out.h"
 #include "probe.h"
@@ -41,6 +43,10 @@ static const struct {
     [PROBE_OPENAT2] = {"openat2 without links", CAUSE_OPENAT2},
     [PROBE_PROC] = {"a new /proc for the pid namespace", CAUSE_PROC},
     [PROBE_NETNS] = {"loopback in the network namespace", CAUSE_NETNS},
+    [PROBE_EGRESS] = {"[egress]: local routes and raw sockets there",
+	CAUSE_NETNS},
+    [PROBE_EVERYTHING] = {"allow = *: nf_tables with tproxy there",
+	CAUSE_NFTABLES},
     [PROBE_LANDLOCK] = {"Landlock", CAUSE_LANDLOCK},
     [PROBE_SECCOMP] = {"system-call filters", CAUSE_SECCOMP},
 };
@@ -128,9 +134,12 @@ check_probes(struct visit *v)
 		}
 		works &= i > PROBE_NETNS || results[i] == 0;
 		say(v,
-		    results[i] == 0		  ? "ok"
-		    : results[i] == PROBE_UNTRIED ? "--"
-						  : "no",
+		    results[i] == 0 ? "ok"
+		    /* what a run can do without is no reason to say no */
+		    : results[i] == PROBE_UNTRIED || i == PROBE_EGRESS ||
+			    i == PROBE_EVERYTHING
+			? "--"
+			: "no",
 		    &c);
 	}
 	check_settings(v, works);
@@ -163,7 +172,8 @@ check_file(struct visit *v, const char *dir, const char *name, int mode,
 static void
 check_install(struct visit *v, const char *libexec, const char *profiles)
 {
-	static const char *const helpers[] = {"carrel-parse", "carrel-screen"};
+	static const char *const helpers[] = {
+	    "carrel-parse", "carrel-screen", "carrel-broker"};
 	static const char *const shipped[] = {
 	    "sys.profile", "home.profile", "target.profile"};
 	size_t i;
@@ -199,6 +209,33 @@ check_terminal(struct visit *v)
 	out_verdict(&v->o, digit == '0' ? "ok" : "--", &c, 1);
 }
 
+/* No obstacle either: it stops only a run whose profile asks for it. */
+static void
+check_limits(struct visit *v)
+{
+	static const unsigned limits[] = {LIMIT_MEMORY, LIMIT_CPU};
+	struct rule r = {.kind = RULE_LIMIT};
+	struct cgroup_host g;
+	struct cell c = {0};
+	char why[CAUSE_LEN + PATH_MAX_LEN];
+	size_t i;
+
+	for (i = 0; i < NITEMS(limits); i++) {
+		r.what = (uint8_t)limits[i];
+		cgroup_find(&g, CGROUP_BIT(limits[i]), getpid());
+		cell_addf(&c, "[limits] %s: ", rule_key(&r));
+		if (g.state == CGROUP_READY) {
+			cell_add(&c, "a control group can be made in ");
+			cell_quote(&c, g.own);
+		} else {
+			cell_add(&c, "cannot be enforced from here: ");
+			cell_add(&c, cgroup_why(&g, why, sizeof(why)));
+		}
+		out_verdict(
+		    &v->o, g.state == CGROUP_READY ? "ok" : "--", &c, 1);
+	}
+}
+
 static void
 verdict(struct visit *v)
 {
@@ -229,6 +266,7 @@ doctor_run(const char *libexec, const char *profiles)
 	check_probes(&v);
 	check_install(&v, libexec, profiles);
 	check_terminal(&v);
+	check_limits(&v);
 	verdict(&v);
 	out_close(&v.o);
 	for (at = 0; at < v.o.len; at += (size_t)n) {
