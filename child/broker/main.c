@@ -28,7 +28,7 @@
 #define SETUP	      3
 #define MONITOR	      4
 #define RESOLV_CONF   "/etc/resolv.conf"
-#define SETUP_SECONDS 10
+#define SETUP_SECONDS 5
 /* of one connection: two sockets, and the pipes of two slow readers */
 #define FDS_OF_FLOW 6
 /* libevent's own, the pipes that are kept, look-ups and attempts */
@@ -240,7 +240,10 @@ main(int argc, char *argv[])
 	if (begin() == -1 || (fds = broker_limits()) == -1 || receive(&b) == -1)
 		return EXIT_CARREL;
 	if (prepare(&b, fds) == -1 || watch_monitor(&b) == -1) {
-		snprintf(why, sizeof(why), "%s", strerror(errno));
+		snprintf(why, sizeof(why), "%s%s", strerror(errno),
+		    errno == EMFILE
+			? ": raise the limit of open files (ulimit -Hn)"
+			: "");
 		(void)answer(why);
 		return EXIT_CARREL;
 	}
