@@ -172,6 +172,14 @@ opened(2, 3, 255); opened(40, 1, 0)
                 "EAFNOSUPPORT", "ESOCKTNOSUPPORT")
         ok(len(lines) == 20 and all(x.endswith(good) for x in lines),
            "S82 B042 NETLIVE V052 NETADDR refused at once, whatever it is", r)
+        # what the kernel refused is told, but for its own 127.0.0.1
+        for what in ("tcp %s:22" % A, "tcp 198.51.100.7:80", "tcp 10.0.0.1:1",
+                     "tcp 169.254.169.254:80", "tcp [2001:db8::1]:443",
+                     "udp %s:9" % A, "udp [2001:db8::1]:443",
+                     "udp %s:53" % DNS):
+            ok(what in r.err, "S75 S82 reported: %s" % what, r.err)
+        ok("violations" in r.err and "127.0.0.1" not in r.err,
+           "S75 what is inside is not reported", r.err)
 
         # its own network is its own (S87)
         r = n.py("net", "import socket\n"
