@@ -743,6 +743,7 @@ monitor_run(const struct monitored *w)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
+	bound_free(&m.bounds);
 	last_events(&m);
 	if (w->outside->failed && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;
