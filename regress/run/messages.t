@@ -574,6 +574,7 @@ with Place() as p:
     for name, argv in (
             ("no command", []),
             ("an unknown command", ["frobnicate"]),
+            ("an option before the command", ["-p", "@sys", "run", "true"]),
             ("a command of a later version", ["why"]),
             ("an unknown option", ["run", "--frob", "--", "true"]),
             ("an option of a later version", ["run", "-f", "x", "true"]),
