@@ -42,6 +42,10 @@ check)
 	need passwd useradd
 	need procps ps
 	need bash bash
+	# networks of the tests, and what uses them
+	need iproute2 ip
+	need openssl openssl
+	need curl curl
 	need mandoc mandoc
 	need clang clang
 	# libFuzzer and the sanitizers of clang
@@ -75,7 +79,7 @@ elif command -v sudo >/dev/null 2>&1; then
 	as_root() { sudo "$@"; }
 else
 	echo "deps.sh: missing:$missing; neither root nor sudo here, run as" \
-	    "root: apt-get install$missing" >&2
+	    "root: apt-get update && apt-get install$missing" >&2
 	exit 1
 fi
 echo "deps.sh: installing$missing"
