@@ -44,7 +44,7 @@ struct monitor {
 	int network; /* the broker was asked for */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
-	int tell_go, tell_stop, tell_resume, foreground;
+	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
 	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
 	int hung_up;	 /* the other end of control is closed */
@@ -113,6 +113,7 @@ tell(struct monitor *m)
 	int sig;
 
 	if (!told(m, &m->tell_go, CONTROL_GO, 0) ||
+	    !told(m, &m->tell_grouped, CONTROL_GROUPED, 0) ||
 	    !told(m, &m->tell_resume, CONTROL_RESUME, m->foreground) ||
 	    !told(m, &m->tell_stop, CONTROL_STOP, 0))
 		return 0;
@@ -345,7 +346,8 @@ static void
 start_outside(struct monitor *m, int factory)
 {
 	m->network = 1;
-	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+	if (outside_start(m->w->outside, m->w->install,
+		!m->w->options->without_landlock, factory) == -1) {
 		log_warn("start what serves the network: %s", strerror(errno));
 		give_up(m, EXIT_CARREL);
 	}
@@ -368,6 +370,18 @@ outside_gone(struct monitor *m, pid_t pid, int status)
 		log_warn("%s", why);
 }
 
+/* Not after what ended the run: there is nothing to be put into a group. */
+static void
+group(struct monitor *m, int limits)
+{
+	if (m->code != -1)
+		return;
+	if (bound_group(&m->bounds, limits, m->w->setup) == -1)
+		give_up(m, EXIT_CARREL);
+	else
+		m->tell_grouped = 1;
+}
+
 /* What may come from inside before there is a payload, and after. */
 static int
 legal(const struct monitor *m, enum control_type type)
@@ -381,6 +395,7 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
 	case CONTROL_LIMIT:
+	case CONTROL_GROUP:
 		return !m->started;
 	case CONTROL_LISTENER:
 		return !m->started && m->notifier == 0;
@@ -429,6 +444,9 @@ message(struct monitor *m, const struct control *c)
 		answer_execs(m, c);
 		break;
 	case CONTROL_LIMIT:
+		break;
+	case CONTROL_GROUP:
+		group(m, c->a);
 		break;
 	case CONTROL_OVER:
 		over(m);
@@ -480,6 +498,22 @@ parser_ended(struct monitor *m, int status)
 	give_up(m, EXIT_CARREL);
 }
 
+/* pid 1 is gone, and did not say why. */
+static void
+inside_ended(struct monitor *m, int status)
+{
+	m->code = EXIT_CARREL;
+	if (!WIFSIGNALED(status)) {
+		log_warn("the sandbox ended without a word");
+	} else if (WTERMSIG(status) == SIGKILL && m->bounds.killed > 0) {
+		/* the memory was so short that even pid 1 was in the way */
+		m->signal = SIGKILL;
+		m->code = 128 + SIGKILL;
+	} else
+		log_warn("the sandbox was ended from outside by signal %d",
+		    WTERMSIG(status));
+}
+
 /* Without it every attempt to execute fails, and nobody would know why. */
 static void
 notifier_ended(struct monitor *m, int status)
@@ -510,14 +544,9 @@ children(struct monitor *m)
 		m->gone = 1;
 		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
 			read_control(m); /* its last words */
-		if (m->code == -1 && WIFSIGNALED(status))
-			log_warn("the sandbox was ended from outside by "
-				 "signal %d",
-			    WTERMSIG(status));
-		else if (m->code == -1)
-			log_warn("the sandbox ended without a word");
+		bound_leave(&m->bounds);
 		if (m->code == -1)
-			m->code = EXIT_CARREL;
+			inside_ended(m, status);
 	}
 	/* nobody is left to wait for, or never could be: no second try */
 	if (pid == -1 && !m->gone) {
@@ -701,7 +730,7 @@ monitor_run(const struct monitored *w)
 		(void)waitpid(m.notifier, NULL, 0);
 	}
 	terminal_leave(w->terminal);
-	if (m.by_payload)
+	if (m.by_payload || m.signal != 0)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
