@@ -40,8 +40,9 @@ struct monitor {
 	int going;		      /* the parser ended well */
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
-	int started; /* the payload was executed */
-	int network; /* the broker was asked for */
+	int started;	/* the payload was executed */
+	int network;	/* the broker was asked for */
+	char lost[256]; /* "", or why it is gone */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
@@ -297,6 +298,8 @@ static void
 started(struct monitor *m, const struct control *c)
 {
 	m->started = 1;
+	if (m->lost[0] != '\0')
+		log_warn("%s", m->lost);
 	m->w->terminal->used = 1;
 	/* it goes into JSON: hex digits or nothing */
 	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
@@ -355,19 +358,17 @@ start_outside(struct monitor *m, int factory)
 }
 
 /*
- * Before there is a payload the set-up notices, and knows better why. Later
- * the payload sees resets, and may go on; but nobody shall take that for a
- * run that had its network.
+ * Before there is a payload the set-up notices, and knows better why; if it
+ * does not, started() tells. Later the payload sees resets, and may go on; but
+ * nobody shall take that for a run that had its network.
  */
 static void
 outside_gone(struct monitor *m, pid_t pid, int status)
 {
-	char why[TEXT_MAX_LEN];
-
-	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
-		NULL &&
-	    m->code == -1 && m->started)
-		log_warn("%s", why);
+	if (outside_ended(
+		m->w->outside, pid, status, m->lost, sizeof(m->lost)) != NULL &&
+	    m->started && m->code == -1)
+		log_warn("%s", m->lost);
 }
 
 /* Not after what ended the run: there is nothing to be put into a group. */
@@ -734,6 +735,7 @@ monitor_run(const struct monitored *w)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
+	bound_free(&m.bounds);
 	last_events(&m);
 	if (w->outside->failed && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;
