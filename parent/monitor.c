@@ -42,7 +42,7 @@ struct monitor {
 	int64_t early;
 	int started;	/* the payload was executed */
 	int network;	/* the broker was asked for */
-	char lost[256]; /* "", or why it is gone */
+	char lost[256]; /* "", or why it is gone and what that means */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
@@ -294,12 +294,25 @@ stopped(struct monitor *m)
 	resume(m, terminal_resumed(m->w->terminal));
 }
 
+/*
+ * What served the network is gone: told once. Before there is a payload the
+ * set-up notices, and knows better why. Later the payload sees resets, and may
+ * go on; but nobody shall take that for a run that had its network.
+ */
+static void
+tell_lost(struct monitor *m)
+{
+	if (m->lost[0] == '\0' || !m->started)
+		return;
+	log_warn("%s", m->lost);
+	m->lost[0] = '\0';
+}
+
 static void
 started(struct monitor *m, const struct control *c)
 {
 	m->started = 1;
-	if (m->lost[0] != '\0')
-		log_warn("%s", m->lost);
+	tell_lost(m);
 	m->w->terminal->used = 1;
 	/* it goes into JSON: hex digits or nothing */
 	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
@@ -357,18 +370,12 @@ start_outside(struct monitor *m, int factory)
 	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
 }
 
-/*
- * Before there is a payload the set-up notices, and knows better why; if it
- * does not, started() tells. Later the payload sees resets, and may go on; but
- * nobody shall take that for a run that had its network.
- */
 static void
 outside_gone(struct monitor *m, pid_t pid, int status)
 {
-	if (outside_ended(
-		m->w->outside, pid, status, m->lost, sizeof(m->lost)) != NULL &&
-	    m->started && m->code == -1)
-		log_warn("%s", m->lost);
+	(void)outside_ended(
+	    m->w->outside, pid, status, m->lost, sizeof(m->lost));
+	tell_lost(m);
 }
 
 /* Not after what ended the run: there is nothing to be put into a group. */
@@ -700,7 +707,8 @@ last_events(struct monitor *m)
 		(void)poll(&p, 1, channel_left(deadline));
 		read_events(m, broker);
 	}
-	outside_end(m->w->outside);
+	outside_end(m->w->outside, m->lost, sizeof(m->lost));
+	tell_lost(m);
 }
 
 int
