@@ -640,6 +640,19 @@ read_events(struct monitor *m, int *source)
 	*source = -1;
 }
 
+/*
+ * The kernel tells the foreground of it, which is the payload's group while
+ * that has the terminal, and can be ignored there.
+ */
+static void
+lost_terminal(struct monitor *m, struct pollfd *p)
+{
+	p->fd = -1;
+	p->revents = 0;
+	if (m->w->terminal->inside)
+		got_signal(m, SIGHUP, 1);
+}
+
 /* The earlier of two deadlines, of which -1 is none. */
 static int64_t
 earlier(int64_t a, int64_t b)
@@ -650,15 +663,16 @@ earlier(int64_t a, int64_t b)
 static void
 loop(struct monitor *m)
 {
-	struct pollfd p[2 + MONITOR_SOURCES] = {
+	struct pollfd p[3 + MONITOR_SOURCES] = {
 	    {.fd = m->sigfd, .events = POLLIN},
-	    {.fd = m->w->control, .events = POLLIN}};
+	    {.fd = m->w->control, .events = POLLIN},
+	    {.fd = m->w->terminal->fd}};
 	size_t i;
 
 	while (!m->gone) {
 		for (i = 0; i < MONITOR_SOURCES; i++) {
-			p[2 + i].fd = m->sources[i];
-			p[2 + i].events = POLLIN;
+			p[3 + i].fd = m->sources[i];
+			p[3 + i].events = POLLIN;
 		}
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
@@ -674,6 +688,8 @@ loop(struct monitor *m)
 		for (i = 0; i < MONITOR_SOURCES; i++)
 			read_events(m, &m->sources[i]);
 		read_signals(m);
+		if ((p[2].revents & POLLHUP) != 0)
+			lost_terminal(m, &p[2]);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
 		if (m->bounds.wall_by != -1 &&
