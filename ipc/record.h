@@ -43,6 +43,10 @@ enum record_type {
 	/* to the monitor: a violation, each a datagram */
 	RECORD_EVENT,
 	RECORD_RULE, /* in the policy: neither a path nor a variable */
+	/* in a file of the user's state: a run, with its violations */
+	RECORD_RUN, /* version, once */
+	RECORD_KEPT_PROFILE,
+	RECORD_RUN_END, /* once */
 	RECORD_TYPES
 };
 
@@ -57,6 +61,7 @@ extern const struct record_rule record_policy[];
 extern const struct record_rule record_screen[];
 extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
+extern const struct record_rule record_kept[];
 
 /* Where in its table a stream is. */
 struct record_state {

@@ -55,18 +55,6 @@ watch_signals(struct init *in)
 		_exit(1);
 }
 
-/* The run's name for the monitor: a row of the plan. */
-static const char *
-run_name(const struct plan *plan)
-{
-	size_t i;
-
-	for (i = 0; i < plan->nenv; i++)
-		if (strcmp(plan->env[i].name, "CARREL_RUN") == 0)
-			return plan->env[i].value;
-	return "";
-}
-
 static void
 start_payload(struct init *in, const struct plan *plan)
 {
@@ -95,7 +83,7 @@ start_payload(struct init *in, const struct plan *plan)
 	close(p[0]);
 	if (n != 0)
 		_exit(1); /* the child has told why */
-	control_send(in->s->control, CONTROL_STARTED, 0, 0, run_name(plan));
+	control_send(in->s->control, CONTROL_STARTED, 0, 0, NULL);
 }
 
 /* What the terminal sends goes to the group, as it would have there. */

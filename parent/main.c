@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "account.h"
 #include "ask.h"
 #include "confine.h"
+#include "events.h"
 #include "explain.h"
 #include "helper.h"
 #include "ipc/caller.h"
@@ -23,6 +25,8 @@
 #include "start.h"
 #include "status.h"
 #include "terminal.h"
+
+#define RUN_BYTES 16 /* CARREL_RUN: 128 random bits */
 
 /* Its possessor all, its user to find it and to look: keyctl_setperm(3). */
 #define KEYRING_PERM 0x3f1b0000UL
@@ -93,6 +97,18 @@ no_privilege(void)
 		fatal("no_new_privs: %s", strerror(errno));
 }
 
+static void
+name_run(char hex[2 * RUN_BYTES + 1])
+{
+	unsigned char bits[RUN_BYTES];
+	size_t i;
+
+	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		fatal("getrandom: %s", strerror(errno));
+	for (i = 0; i < sizeof(bits); i++)
+		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+}
+
 static int
 run(const struct options *o, const struct start *st, const struct caller *c,
     const struct asked *a)
@@ -108,10 +124,15 @@ run(const struct options *o, const struct start *st, const struct caller *c,
 	    .start = st,
 	    .parser = a->fd,
 	    .deadline = a->deadline};
+	char name[2 * RUN_BYTES + 1];
 	int control[2];
 
 	session_keyring();
 	terminal_find(&terminal);
+	name_run(name);
+	events_open(o, st, c, terminal.fd, name);
+	s.run = w.run = name;
+	s.audited = events_audited();
 	if (channel_pair(control) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	s.terminal = terminal.mode;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,13 +12,10 @@
 #include "ask.h"
 #include "control.h"
 #include "events.h"
-#include "ipc/cause.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
-#include "missing.h"
 #include "monitor.h"
-#include "options.h"
-#include "payload.h"
+#include "outcome.h"
 #include "start.h"
 #include "status.h"
 #include "terminal.h"
@@ -27,13 +25,14 @@
 #define LAST_TURNS   16 /* more than a socket holds */
 #define MESSAGES_MAX 64 /* from inside, in one turn */
 #define EVENTS_TURN  64 /* of one source likewise */
-#define RUN_LEN	     32 /* hex digits of CARREL_RUN */
 
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
 	int sources[MONITOR_SOURCES]; /* of events; -1: it is gone */
 	int going;		      /* the parser ended well */
+	int announced;		      /* what is to be known of the policy is */
+	int went;		      /* GO was said */
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
 	int started; /* the payload was executed */
@@ -47,8 +46,9 @@ struct monitor {
 	int by_payload;	 /* code is the payload's own */
 	int code;	 /* -1 until it is known */
 	int signal;	 /* that ended the payload */
-	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
-	char run[RUN_LEN + 1];
+	struct rusage usage; /* of all inside, in the end */
+	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
+	const char *run;     /* "" before it started */
 };
 
 /* Signals that are passed in. The rest has its default action. */
@@ -71,6 +71,7 @@ watched(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 	sigaddset(set, SIGCONT);
 	sigaddset(set, SIGPIPE);
+	sigaddset(set, SIGXFSZ); /* --events: a write(2) fails instead */
 }
 
 void
@@ -140,71 +141,6 @@ give_up(struct monitor *m, int code)
 }
 
 static void
-failed(struct monitor *m, const struct control *c)
-{
-	char why[TEXT_MAX_LEN];
-
-	/* the parser was killed by ^C, or the like: not worth a word */
-	if (m->code != -1)
-		return;
-	cause_of((enum cause_step)c->a, c->b, why, sizeof(why));
-	log_warn("%s%s%s%s%s", c->text, c->b != 0 ? ": " : "",
-	    c->b != 0 ? strerror(c->b) : "", why[0] != '\0' ? "; " : "", why);
-	give_up(m, EXIT_CARREL);
-}
-
-static const char *
-refused_fix(int err)
-{
-	switch (err) {
-	case EACCES:
-		return "make it executable (chmod +x), or name the program "
-		       "that runs it";
-	case ENOEXEC:
-		return "begin it with a line like #!/bin/sh, or name the "
-		       "program that runs it";
-	case E2BIG:
-		return "the arguments and the environment are too long "
-		       "together, see execve(2)";
-	default:
-		return "see execve(2)";
-	}
-}
-
-static void
-no_exec(struct monitor *m, const struct control *c)
-{
-	const struct monitored *w = m->w;
-	const char *name =
-	    w->options->shell ? "your shell" : w->options->argv[0];
-
-	if (m->code != -1)
-		return;
-	switch (c->a) {
-	case PAYLOAD_NOT_FOUND:
-		missing_tell(w->options, w->caller, w->start, c->text);
-		give_up(m, 127);
-		break;
-	case PAYLOAD_INTERPRETER:
-		log_warn("%s is there, but what runs it is not: \"%s\" is not "
-			 "inside; add a profile that grants it",
-		    name, c->text);
-		give_up(m, 127);
-		break;
-	case PAYLOAD_REFUSED:
-		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
-		    strerror(c->b), refused_fix(c->b));
-		give_up(m, 126);
-		break;
-	default:
-		log_warn(
-		    "cannot give the payload %s: %s", c->text, strerror(c->b));
-		give_up(m, EXIT_CARREL);
-		break;
-	}
-}
-
-static void
 ended(struct monitor *m, int status)
 {
 	if (m->code != -1)
@@ -263,13 +199,11 @@ stopped(struct monitor *m)
 }
 
 static void
-started(struct monitor *m, const struct control *c)
+started(struct monitor *m)
 {
 	m->started = 1;
 	m->w->terminal->used = 1;
-	/* it goes into JSON: hex digits or nothing */
-	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
-	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
+	m->run = m->w->run;
 	status_start(m->run);
 }
 
@@ -284,6 +218,9 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
 		return !m->started;
+	case CONTROL_PROFILE:
+	case CONTROL_POLICY:
+		return !m->announced && !m->started;
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
 	case CONTROL_ENDED:
@@ -293,10 +230,48 @@ legal(const struct monitor *m, enum control_type type)
 	}
 }
 
+/* What a sink of events has to say. */
+static void
+obey(struct monitor *m, enum events_verdict v)
+{
+	if (v == EVENTS_KILL)
+		give_up(m, EVENTS_EXIT);
+	else if (v == EVENTS_BROKEN && m->code == -1) {
+		log_warn("--require-audit: the host's log took nothing; the "
+			 "run ends");
+		give_up(m, EXIT_CARREL);
+	}
+}
+
+/*
+ * The set-up may go on when its policy's sender ended well, and, where that
+ * is told outside, when the start of the run was.
+ */
+static void
+go(struct monitor *m)
+{
+	if (m->went || !m->going || (events_audited() && !m->announced) ||
+	    m->code != -1)
+		return;
+	m->went = m->tell_go = 1;
+}
+
+static void
+policy(struct monitor *m, const struct control *c)
+{
+	m->announced = 1;
+	if (c->a >= VIOLATION_REPORT && c->a <= VIOLATION_KILL)
+		obey(m, events_policy(
+			    (enum on_violation)c->a, (unsigned)c->b, c->text));
+	go(m);
+}
+
 static void
 message(struct monitor *m, const struct control *c)
 {
-	if (!legal(m, c->type)) {
+	if (!legal(m, c->type) || (c->type == CONTROL_PROFILE &&
+				      events_profile((unsigned)c->a,
+					  (unsigned)c->b, c->text) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		give_up(m, EXIT_CARREL);
@@ -306,17 +281,26 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
 		break;
+	case CONTROL_PROFILE:
+		break;
+	case CONTROL_POLICY:
+		policy(m, c);
+		break;
 	case CONTROL_FAILED:
-		failed(m, c);
+		/* the parser was killed by ^C, or the like: not worth a word */
+		if (m->code == -1)
+			outcome_failed(c);
+		give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_REFUSED:
 		give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_STARTED:
-		started(m, c);
+		started(m);
 		break;
 	case CONTROL_NO_EXEC:
-		no_exec(m, c);
+		if (m->code == -1)
+			give_up(m, outcome_no_exec(m->w, c));
 		break;
 	case CONTROL_STOPPED:
 		stop(m, c->a);
@@ -356,7 +340,7 @@ parser_ended(struct monitor *m, int status)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
-		m->tell_go = 1;
+		go(m);
 		return;
 	}
 	if (m->code != -1)
@@ -368,10 +352,11 @@ parser_ended(struct monitor *m, int status)
 static void
 children(struct monitor *m)
 {
+	struct rusage usage;
 	int i, status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == m->w->parser) {
 			m->parser_gone = 1;
 			parser_ended(m, status);
@@ -379,6 +364,7 @@ children(struct monitor *m)
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
+		m->usage = usage;
 		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
 			read_control(m); /* its last words */
 		if (m->code == -1 && WIFSIGNALED(status))
@@ -407,7 +393,7 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 		children(m);
 		return;
 	}
-	if (sig == SIGCONT || sig == SIGPIPE ||
+	if (sig == SIGCONT || sig == SIGPIPE || sig == SIGXFSZ ||
 	    sigismember(&m->w->start->ignored, sig) == 1)
 		return;
 	/*
@@ -461,8 +447,7 @@ read_events(struct monitor *m, int *source)
 	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
 		if ((n = event_receive(*source, &e, buf)) != 1)
 			break;
-		if (events_take(&e) == EVENTS_KILL)
-			give_up(m, EVENTS_EXIT);
+		obey(m, events_take(&e));
 	}
 	if (n == 1 || (n == -1 && errno == EAGAIN))
 		return;
@@ -532,10 +517,12 @@ monitor_run(const struct monitored *w)
 {
 	struct monitor m = {
 	    .w = w, .code = -1, .kill_at = -1, .stop_by = -1, .early = -1};
+	struct events_end end;
 	sigset_t set;
 	size_t i;
 	int code;
 
+	m.run = "";
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
 	watched(&set);
@@ -551,7 +538,12 @@ monitor_run(const struct monitored *w)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
 	last_events(&m);
-	code = events_end(m.code, m.by_payload);
+	end.started = m.started;
+	end.by_payload = m.by_payload;
+	end.code = m.code;
+	end.signal = m.signal;
+	end.usage = &m.usage;
+	code = events_end(&end);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
 	status_end(m.run, m.by_payload, code, m.signal);

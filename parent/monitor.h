@@ -17,6 +17,7 @@ struct monitored {
 	const struct caller *caller;
 	const struct start *start;
 	struct terminal *terminal;
+	const char *run; /* its name, hex */
 	pid_t parser, setup;
 	int control; /* to the set-up, later pid 1 */
 	/* sockets on which events come (ipc/event.h); -1: none (any more) */

@@ -19,6 +19,8 @@ enum {
 	OPT_WAIT_ALL,
 	OPT_ALLOW_PTRACE,
 	OPT_WITHOUT_LANDLOCK,
+	OPT_EVENTS,
+	OPT_REQUIRE_AUDIT,
 	OPT_VERSION,
 	OPT_LATER
 };
@@ -31,14 +33,14 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"no-defaults", no_argument, NULL, OPT_NO_DEFAULTS},
     {"status-fd", required_argument, NULL, OPT_STATUS_FD},
+    {"events", required_argument, NULL, OPT_EVENTS},
+    {"require-audit", no_argument, NULL, OPT_REQUIRE_AUDIT},
     {"wait-all", no_argument, NULL, OPT_WAIT_ALL},
     {"allow-ptrace", no_argument, NULL, OPT_ALLOW_PTRACE},
     {"without-landlock", no_argument, NULL, OPT_WITHOUT_LANDLOCK},
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
-    {"events", required_argument, NULL, OPT_LATER},
     {"user-mode", no_argument, NULL, OPT_LATER},
-    {"require-audit", no_argument, NULL, OPT_LATER},
     {"json", no_argument, NULL, OPT_LATER},
     {"diff", no_argument, NULL, OPT_LATER},
     {NULL, 0, NULL, 0},
@@ -51,7 +53,8 @@ static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
 static const char usage_text[] =
     "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-C DIR]\n"
-    "                  [--status-fd N] [--wait-all] [--allow-ptrace]\n"
+    "                  [--events FILE] [--status-fd N] [--wait-all]\n"
+    "                  [--require-audit] [--allow-ptrace]\n"
     "                  [--without-landlock] [--] COMMAND [ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
     "       carrel explain [the same] [COMMAND]     what run would do\n"
@@ -65,6 +68,8 @@ static const char usage_text[] =
     "  -C DIR             as if started in DIR; it is the target\n"
     "  -n                 print what would be done, as explain does\n"
     "  -v                 say more\n"
+    "  --events FILE      append what was refused, as lines of JSON\n"
+    "  --require-audit    no run without the host's log\n"
     "  --status-fd N      write how it started and ended to descriptor N\n"
     "  --wait-all         wait for everything that COMMAND leaves behind\n"
     "  --allow-ptrace     let the payload trace its own processes\n"
@@ -223,6 +228,11 @@ read_option(const struct reading *r, int c, const char *word)
 		return 0;
 	case OPT_STATUS_FD:
 		return read_descriptor(r, optarg);
+	case OPT_EVENTS:
+		return keep(r, &o->events, optarg);
+	case OPT_REQUIRE_AUDIT:
+		o->require_audit = 1;
+		return 0;
 	case OPT_WAIT_ALL:
 		o->wait_all = 1;
 		return 0;
@@ -339,6 +349,7 @@ options_free(struct options *o)
 	free(o->select);
 	free(o->argv);
 	free(o->dir);
+	free(o->events);
 	free(o->status_file);
 	memset(o, 0, sizeof(*o));
 }

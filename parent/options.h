@@ -14,6 +14,8 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
+	int require_audit; /* no run that the host's log does not see */
+	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
 	char *dir;	   /* -C, or NULL */

@@ -20,6 +20,8 @@ struct setup {
 	int parser;	  /* receives the policy */
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */
+	const char *run;  /* its name, hex */
+	int audited;	  /* somebody wants the policy's digest */
 	int outside;	  /* the monitor's end of it: closed at once */
 };
 

@@ -12,7 +12,7 @@ import golden
 # Where texts for a person are.
 SOURCES = ("child/parser/%s.c", """claim config coupling environ expand format
     graph judge layers reader resolve sandbox select value variable"""), (
-    "parent/%s.c", """account ask helper main missing monitor options plan
+    "parent/%s.c", """account ask helper main missing monitor options outcome plan
     plan_env plan_judge plan_list plan_own plan_shape plan_start plan_trust
     start""")
 
