@@ -1,5 +1,5 @@
-#ifndef CARREL_CONFINE_H
-#define CARREL_CONFINE_H
+#ifndef CARREL_IPC_CONFINE_H
+#define CARREL_IPC_CONFINE_H
 
 #include <stddef.h>
 

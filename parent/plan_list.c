@@ -70,6 +70,21 @@ tidy(const char *p, char *out)
 	return 0;
 }
 
+/* 1 if carrel puts a command into the staging directory. */
+static int
+staged(const struct plan *pl)
+{
+	const char *below;
+	size_t i;
+
+	for (i = 0; i < pl->nsteps; i++) {
+		below = path_below(OWNED_STAGING, pl->steps[i].guest);
+		if (below != NULL && below[0] != '\0')
+			return 1;
+	}
+	return 0;
+}
+
 /* What elements are marked with; writable is told of PATH alone (S54). */
 static int
 mark(const struct list *l, struct env_entry *e)
@@ -79,7 +94,8 @@ mark(const struct list *l, struct env_entry *e)
 	if (!(l->v->flags & VARIABLE_PATH))
 		return 0;
 	/* a clean path, or one of the host's that was found to be like one */
-	if (tidy(e->value, path) == -1 || strcmp(path, OWNED_STAGING) == 0)
+	if (tidy(e->value, path) == -1 ||
+	    (strcmp(path, OWNED_STAGING) == 0 && staged(l->d->pl)))
 		return 0;
 	if (strcmp(l->v->name, "PATH") == 0 &&
 	    (plan_writable(l->d->pl, path) ||
@@ -119,21 +135,6 @@ add(const struct list *l, const char *value, const struct env_claim *claim)
 }
 
 /* sanitise: what of the host's list has a meaning inside (S53) */
-
-/* 1 if carrel puts a command into the staging directory. */
-static int
-staged(const struct plan *pl)
-{
-	const char *below;
-	size_t i;
-
-	for (i = 0; i < pl->nsteps; i++) {
-		below = path_below(OWNED_STAGING, pl->steps[i].guest);
-		if (below != NULL && below[0] != '\0')
-			return 1;
-	}
-	return 0;
-}
 
 static const char nothing[] = "nothing grants it";
 

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "ipc/environ.h"
 #include "parent/plan.h"
 #include "explain.h"
@@ -17,20 +19,62 @@ entries(struct out *o, const char *tag, const struct env_entry *e, size_t n)
 	}
 }
 
-/* What sanitise left out of the host's list, and why. */
+/*
+ * What sanitise left out of the host's list: one row for each reason, in the
+ * order in which they come up.
+ */
 static void
 drops(struct out *o, const struct env_entry *e, size_t n)
 {
 	struct cell left = {0}, right = {0};
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < n; i++) {
-		cell_quote(&left, e[i].value);
-		cell_add(&left, " of the host is left out: ");
-		cell_add(&left, e[i].mark);
+		for (k = 0; k < i && strcmp(e[k].mark, e[i].mark) != 0; k++)
+			;
+		if (k < i)
+			continue; /* its row is there */
+		cell_addf(&left, "of the host, %s:", e[i].mark);
+		for (; k < n; k++) {
+			if (strcmp(e[k].mark, e[i].mark) != 0)
+				continue;
+			cell_add(&left, " ");
+			cell_quote(&left, e[k].value);
+		}
 		cell_add(&right, e[i].who);
 		out_row(o, "dropped", &left, &right, "");
 	}
+}
+
+/* The elements with the separator between them, quoted where they need it. */
+static void
+list_value(struct cell *c, const struct env_row *r)
+{
+	const struct variable *v = variable_find(r->name);
+	const char sep[] = {v != NULL ? v->sep : ':', '\0'};
+	size_t i;
+
+	for (i = 0; i < r->nentries; i++) {
+		if (i > 0)
+			cell_add(c, sep);
+		cell_quote(c, r->entries[i].value);
+	}
+}
+
+/* What is on a screen ends up in reports and recordings: no credential. */
+static void
+value(struct cell *c, const struct env_row *r)
+{
+	cell_add(c, r->name);
+	if (r->value == NULL)
+		return;
+	cell_add(c, "=");
+	if (r->secret)
+		cell_add(c, "(not shown)");
+	else if (r->nentries > 0)
+		list_value(c, r);
+	else
+		cell_scalar(c, r->value);
 }
 
 void
@@ -43,14 +87,7 @@ explain_env(struct out *o, const struct plan *p)
 	out_block(o, "ENVIRONMENT", "");
 	for (i = 0; i < p->nenv; i++) {
 		r = &p->env[i];
-		cell_add(&left, r->name);
-		if (r->value != NULL)
-			cell_add(&left, "=");
-		/* what is on a screen ends up in reports and recordings */
-		if (r->value != NULL && r->secret)
-			cell_add(&left, "(not shown)");
-		else if (r->value != NULL && r->value[0] != '\0')
-			cell_quote(&left, r->value);
+		value(&left, r);
 		cell_add(&right, r->who);
 		out_row(o, r->value == NULL ? "unset" : "set", &left, &right,
 		    r->mark);
@@ -74,7 +111,9 @@ explain_env_claims(struct out *o, const struct policy *po)
 		cell_add(&left, c->name);
 		for (k = 0; k < c->nvalues; k++) {
 			cell_add(&left, k == 0 ? "=" : " ");
-			if (c->values[k][0] != '\0')
+			if (c->verb == ENV_SET)
+				cell_scalar(&left, c->values[k]);
+			else
 				cell_quote(&left, c->values[k]);
 		}
 		for (k = 0; k < c->norigins; k++)

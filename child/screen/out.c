@@ -100,6 +100,28 @@ cell_quote(struct cell *c, const char *raw)
 }
 
 void
+cell_scalar(struct cell *c, const char *raw)
+{
+	static const char *const blanks[] = {" ", "\xc2\xa0", "\xe3\x80\x80"};
+	size_t n = strlen(raw), end = 0, k, i;
+	char *copy;
+
+	for (i = 0; i < sizeof(blanks) / sizeof(blanks[0]); i++) {
+		k = strlen(blanks[i]);
+		if (n >= k && strcmp(raw + n - k, blanks[i]) == 0)
+			end = k;
+	}
+	if ((copy = strndup(raw, n - end)) == NULL)
+		fatal("out of memory");
+	/* a blank behind another one is escaped: as if one stood there */
+	c->blank = 1;
+	cell_add(c, copy);
+	c->blank = 1;
+	cell_add(c, raw + n - end);
+	free(copy);
+}
+
+void
 cell_size(struct cell *c, unsigned long long n)
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
@@ -152,6 +174,17 @@ char_columns(const char *s, size_t *len)
 	return 1;
 }
 
+/* Likewise of what is never taken apart: a character, or its escape. */
+static unsigned
+piece_columns(const char *s, size_t *len)
+{
+	if (s[0] == '\\' && s[1] == '\\')
+		return (unsigned)(*len = 2);
+	if (s[0] == '\\' && s[1] == 'x' && s[2] != '\0' && s[3] != '\0')
+		return (unsigned)(*len = 4);
+	return char_columns(s, len);
+}
+
 static unsigned
 columns(const char *s)
 {
@@ -192,25 +225,32 @@ pad(struct out *o, unsigned col)
 		emit(o, " ", 1);
 }
 
-/* How many bytes of s fit in room columns: whole words if it can be. */
+/*
+ * How many bytes of s fit in room columns: whole words and elements of a list
+ * if it can be, else whole components of a path.
+ */
 static size_t
 fitting(const char *s, unsigned room)
 {
-	size_t n = 0, space = 0, len;
+	size_t n = 0, word = 0, part = 0, len;
 	unsigned c, used = 0;
 
 	while (s[n] != '\0') {
-		c = char_columns(s + n, &len);
+		c = piece_columns(s + n, &len);
 		if (used + c > room)
 			break;
 		if (s[n] == ' ')
-			space = n;
+			word = n;
+		else if (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n]))
+			word = n;
+		else if (n > 0 && (s[n] == '/' || s[n - 1] == '='))
+			part = n;
 		used += c;
 		n += len;
 	}
-	if (s[n] == '\0' || s[n] == ' ' || space == 0)
+	if (s[n] == '\0' || s[n] == ' ')
 		return n;
-	return space;
+	return word > 0 ? word : part > 0 ? part : n;
 }
 
 /* Writes s from the cursor on; lines that follow begin at column indent. */
@@ -223,11 +263,11 @@ flow(struct out *o, const char *s, unsigned indent)
 	while (*s != '\0') {
 		n = o->col < end ? fitting(s, end - o->col) : 0;
 		if (n == 0 && o->col <= indent)
-			char_columns(s, &n); /* wider than all of the room */
+			piece_columns(s, &n); /* wider than all of the room */
 		for (len = 0; len < n;) {
 			size_t k;
 
-			o->col += char_columns(s + len, &k);
+			o->col += piece_columns(s + len, &k);
 			len += k;
 		}
 		emit(o, s, n);
@@ -289,20 +329,25 @@ out_block(struct out *o, const char *title, const char *raw)
 	newline(o);
 }
 
+/* One mark, or several; each on a line of its own if it has to be. */
 static void
-put_mark(struct out *o, const struct cell *mark, unsigned indent)
+put_mark(struct out *o, struct cell *mark, unsigned indent)
 {
-	if (mark->len == 0)
-		return;
-	if (o->col + 2 + columns(mark->s) > o->width) {
-		newline(o);
-		pad(o, indent);
-	} else {
-		pad(o, o->col + 2);
+	char *p = mark->s, *next;
+
+	for (; p != NULL && *p != '\0'; p = next) {
+		if ((next = strstr(p + 1, " <- ")) != NULL)
+			*next++ = '\0';
+		if (o->col + 2 + columns(p) > o->width) {
+			newline(o);
+			pad(o, indent);
+		} else {
+			pad(o, o->col + 2);
+		}
+		paint(o, YELLOW);
+		flow(o, p, indent);
+		paint(o, PLAIN);
 	}
-	paint(o, YELLOW);
-	flow(o, mark->s, indent);
-	paint(o, PLAIN);
 }
 
 void
@@ -323,8 +368,9 @@ out_row_marked(struct out *o, const char *tag, struct cell *left,
 	struct cell t = {0};
 	int two = o->width >= TWO_CELLS;
 
-	rcol =
-	    two ? LEFT_COL + (o->width - LEFT_COL) * 11 / 20 : LEFT_COL + HANG;
+	/* further in than what continues the left cell */
+	rcol = two ? LEFT_COL + (o->width - LEFT_COL) * 11 / 20
+		   : LEFT_COL + 2 * HANG;
 	cell_add(&t, tag);
 	pad(o, TAG_COL);
 	flow(o, t.s, TAG_COL);

@@ -23,6 +23,8 @@ void cell_addf(struct cell *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* In double quotes if a reader could not tell where it ends. */
 void cell_quote(struct cell *, const char *raw);
+/* A value that is no list, as it is; blanks at its ends are made visible. */
+void cell_scalar(struct cell *, const char *raw);
 void cell_size(struct cell *, unsigned long long bytes); /* "64 MiB" */
 void cell_free(struct cell *);
 

@@ -335,12 +335,13 @@ START_TEST(test_environment)
 	assert_row(text, "set", "A_KEY=(not shown)", "<- credential");
 	assert_row(text, "set", "CI=F01", "inherit mine:21");
 	assert_row(text, "unset", "COLORTERM", "<- not set on this host");
-	assert_row(text, "set", "EDITOR=\"vi -e\"", "set mine:21");
+	assert_row(text, "set", "EDITOR=vi -e", "set mine:21");
 	assert_row(text, "set", "PATH=", "(carrel)");
 	assert_row(text, "element", "/usr/local/x", "merge mine:21");
 	assert_row(text, "element", "/usr/F02", "sanitise mine:21");
 	assert_row(text, "element", "/sbin", "(carrel)");
-	assert_row(text, "dropped", "/tmp/F03", "only an empty writable tmpfs");
+	assert_row(text, "dropped",
+	    "of the host, only an empty writable tmpfs is there: ", "/tmp/F03");
 	free(text);
 
 	/* refused: what they want, in their own words */
