@@ -93,6 +93,13 @@ json_number(struct json *j, uint64_t n)
 }
 
 void
+json_truth(struct json *j, int yes)
+{
+	next(j);
+	put(j, yes ? "true" : "false", yes ? 4 : 5);
+}
+
+void
 json_null(struct json *j)
 {
 	next(j);

@@ -23,6 +23,7 @@ void json_close(struct json *, char bracket);
 void json_key(struct json *, const char *); /* carrel's own: letters, '_' */
 void json_text(struct json *, const char *raw);
 void json_number(struct json *, uint64_t);
+void json_truth(struct json *, int);
 void json_null(struct json *);
 
 /* A key and its value. */

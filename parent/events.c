@@ -167,10 +167,7 @@ events_profile(unsigned layer, unsigned charged, const char *text)
 	p->layer = (uint8_t)layer;
 	p->charged = (uint8_t)charged;
 	ev.t.nprofiles++;
-	if (state_flagged(&ev.state, p->digest))
-		log_warn("profile %s (%s) was violated before, in this very "
-			 "version; see: carrel violations",
-		    p->name, p->file);
+	remember_warn(&ev.state, p->digest, p->name, p->file);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "ask.h"
 #include "confine.h"
 #include "explain.h"
@@ -20,7 +21,9 @@
 #include "look.h"
 #include "options.h"
 #include "protect.h"
+#include "remember.h"
 #include "start.h"
+#include "state.h"
 
 #define SCREEN "carrel-screen"
 
@@ -108,6 +111,19 @@ draw(const struct install *in, const struct screen_request *q,
 	return WEXITSTATUS(status);
 }
 
+/* As a run does (S76). */
+static void
+warn_flagged(
+    const struct start *st, const struct caller *c, const struct policy *po)
+{
+	struct state state = {.path = account_state_dir(st, c)};
+	size_t i;
+
+	for (i = 0; i < po->nprofiles; i++)
+		remember_warn(&state, po->profiles[i].digest,
+		    po->profiles[i].name, po->profiles[i].file);
+}
+
 int
 explain_run(const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c, const struct asked *a)
@@ -126,6 +142,7 @@ explain_run(const struct install *in, const struct options *o,
 	if (po.nrefusals == 0 && (look_survey(&po, &sv, &f) == -1 ||
 				     protect_missing(&po, &sv, c, 0, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
+	warn_flagged(st, c, &po);
 	if (hostenv_pick(&host, &po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));
 	describe(o, st, &q);
@@ -134,6 +151,17 @@ explain_run(const struct install *in, const struct options *o,
 	survey_free(&sv);
 	policy_free(&po);
 	return code;
+}
+
+void
+explain_violations(
+    const struct install *in, const struct options *o, const char *dir)
+{
+	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
+	    o->json ? (char[]){"json"} : (char[]){"text"},
+	    o->run != NULL ? o->run : (char[]){""}, NULL};
+
+	helper_become(in, SCREEN, argv);
 }
 
 void

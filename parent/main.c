@@ -169,6 +169,10 @@ main(int argc, char **argv, char **envp)
 	install_find(&in);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
+	if (o.command == COMMAND_VIOLATIONS) {
+		account_find(&st, &o, &c);
+		explain_violations(&in, &o, account_state_dir(&st, &c));
+	}
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
 	/* the parser starts up while this process finds out who calls */

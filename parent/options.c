@@ -47,7 +47,7 @@ static const struct option long_options[] = {
 };
 
 static const char *const later_commands[] = {
-    "profile", "config", "why", "violations", "learn", "import", NULL};
+    "profile", "config", "why", "learn", "import", NULL};
 
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
@@ -59,6 +59,7 @@ static const char usage_text[] =
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
     "       carrel explain [the same] [COMMAND]     what run would do\n"
     "       carrel doctor                           can this host do it?\n"
+    "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel --version | --help\n"
     "\n"
     "Runs COMMAND in a sandbox that starts from nothing. Profiles grant what\n"
@@ -114,6 +115,7 @@ static const struct {
     {"shell", COMMAND_RUN, 1},
     {"explain", COMMAND_EXPLAIN, 0},
     {"doctor", COMMAND_DOCTOR, 0},
+    {"violations", COMMAND_VIOLATIONS, 0},
 };
 
 static int
@@ -287,6 +289,32 @@ read_payload(const struct reading *r, int n, char **v)
 	return 0;
 }
 
+/* argv[0] is the command: violations [--json] [--run ID]. */
+static int
+read_violations(const struct reading *r, int argc, char **argv)
+{
+	static const struct option words[] = {{"json", no_argument, NULL, 'j'},
+	    {"run", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int c;
+
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "+:h", words, NULL)) != -1) {
+		if (c == 'h')
+			return say(r, usage_text);
+		if (c == 'j')
+			r->o->json = 1;
+		else if (c != 'r' || keep(r, &r->o->run, optarg) == -1)
+			break;
+	}
+	if (c != -1 || optind != argc)
+		return wrong(r,
+		    "violations takes --json and --run ID, where ID is "
+		    "the 32 digits of a run, and nothing else");
+	return read_payload(r, 0, NULL);
+}
+
 /* argv[0] is the command. */
 static int
 read_words(const struct reading *r, int argc, char **argv)
@@ -294,6 +322,8 @@ read_words(const struct reading *r, int argc, char **argv)
 	int c, n, doctor = r->o->command == COMMAND_DOCTOR;
 	const char *word;
 
+	if (r->o->command == COMMAND_VIOLATIONS)
+		return read_violations(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {
@@ -350,6 +380,7 @@ options_free(struct options *o)
 	free(o->argv);
 	free(o->dir);
 	free(o->events);
+	free(o->run);
 	free(o->status_file);
 	memset(o, 0, sizeof(*o));
 }

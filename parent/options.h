@@ -6,7 +6,9 @@
 enum command {
 	COMMAND_RUN = 1,
 	COMMAND_EXPLAIN,
-	COMMAND_DOCTOR
+	COMMAND_DOCTOR,
+	COMMAND_VIOLATIONS,
+	COMMAND_LAST = COMMAND_VIOLATIONS
 };
 
 /* The command line. Strings and the lists point into copies of argv. */
@@ -18,6 +20,8 @@ struct options {
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
+	int json;	   /* violations: for a program */
+	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char **select;	   /* -p, in order */
 	size_t nselect;

@@ -14,6 +14,16 @@
 #include "state.h"
 #include "tell.h"
 
+void
+remember_warn(const struct state *st, const char *digest, const char *name,
+    const char *file)
+{
+	if (state_flagged(st, digest))
+		log_warn("profile %s (%s) was violated before, in this very "
+			 "version; see: carrel violations",
+		    name, file);
+}
+
 /* Once it is known that the state cannot be kept, that is enough. */
 static void
 no_state(struct state *st)

@@ -11,6 +11,10 @@ struct tell;
  * lists (ipc/kept.h). If that cannot be done one message says so.
  */
 
+/* Warns if this version of a profile was violated before. */
+void remember_warn(const struct state *, const char *digest, const char *name,
+    const char *file);
+
 /*
  * The profiles that are charged with this event. At the first one already: it
  * stays if this process is killed.

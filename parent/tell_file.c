@@ -6,13 +6,13 @@
 #include "ipc/caller.h"
 #include "ipc/json.h"
 #include "ipc/limits.h"
+#include "ipc/policy.h"
 #include "ipc/text.h"
 #include "options.h"
 #include "tell.h"
 
 /* Lines of JSON: etc/carrel-events.schema.json has the same members. */
 
-static const char *const layers[] = {"?", "shipped", "host", "user"};
 static const char *const on_names[] = {"?", "report", "fail", "kill"};
 
 /* The members that each line has. */
@@ -54,7 +54,7 @@ put_profile(struct json *j, const struct tell_profile *p, int layer)
 	json_open(j, '{');
 	json_pair(j, "name", p->name);
 	if (layer)
-		json_pair(j, "layer", layers[p->layer]);
+		json_pair(j, "layer", policy_layer(p->layer));
 	json_pair(j, "digest", p->digest);
 	json_close(j, '}');
 }
