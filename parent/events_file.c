@@ -11,12 +11,17 @@
 	(O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define FILE_MODE 0600
 
-/* Always -1, and nothing is open. */
+#define ANOTHER "name another file"
+#define OWN	"name a file, new or your own, in a directory that you may write"
+
+/* Always -1, and nothing is open. what NULL: errno. */
 static int
 refuse(struct events_file *f, char *why, size_t len, const char *path,
     const char *what, const char *fix)
 {
-	snprintf(why, len, "--events \"%s\" %s; %s", path, what, fix);
+	snprintf(why, len, "--events \"%s\"%s%s; %s", path,
+	    what == NULL ? ": " : " ", what == NULL ? strerror(errno) : what,
+	    fix);
 	events_file_close(f, 1);
 	return -1;
 }
@@ -101,26 +106,22 @@ events_file_open(
 	if (open_dir(f, path) == -1 || open_file(f) == -1)
 		return refuse(f, why, len, path,
 		    errno == ELOOP   ? "is a symbolic link"
-		    : errno == ENXIO ? "is a FIFO or a socket"
-				     : strerror(errno),
-		    "name a file, new or your own, in a directory that you "
-		    "may write");
+		    : errno == ENXIO ? "is a socket"
+				     : NULL,
+		    OWN);
 	if (fstat(f->fd, &st) == -1 || find_path(f) == -1)
-		return refuse(
-		    f, why, len, path, strerror(errno), "name another file");
+		return refuse(f, why, len, path, NULL, ANOTHER);
 	if (!S_ISREG(st.st_mode))
 		return refuse(f, why, len, path, "is no regular file",
 		    "name a file; a pipe belongs to --status-fd");
 	if (st.st_uid != uid)
-		return refuse(f, why, len, path, "belongs to another user",
-		    "name another file");
+		return refuse(
+		    f, why, len, path, "belongs to another user", ANOTHER);
 	if (st.st_nlink != 1)
 		return refuse(f, why, len, path,
-		    "has another name, by which it could be written",
-		    "name another file");
+		    "has another name, by which it could be written", ANOTHER);
 	if (find_torn(f, st.st_size) == -1)
-		return refuse(
-		    f, why, len, path, strerror(errno), "name another file");
+		return refuse(f, why, len, path, NULL, ANOTHER);
 	return 0;
 }
 

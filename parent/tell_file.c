@@ -88,12 +88,32 @@ put_weakened(struct json *j, const struct options *o)
 	json_close(j, ']');
 }
 
+/* What is known when the policy is. */
+static void
+put_policy(const struct tell *t, struct json *j)
+{
+	size_t i;
+
+	json_key(j, "profiles");
+	json_open(j, '[');
+	for (i = 0; i < t->nprofiles; i++)
+		put_profile(j, &t->profiles[i], 1);
+	json_close(j, ']');
+	json_pair(j, "policy", t->policy);
+	json_key(j, "report");
+	json_open(j, '[');
+	json_text(j, "egress");
+	if (t->reports & 1U << REPORT_EXEC)
+		json_text(j, "exec");
+	json_close(j, ']');
+	json_pair(j, "on_violation", on_names[t->on]);
+}
+
 int
 tell_file_begin(struct tell *t, const char *name, int code)
 {
 	const struct caller *c = t->caller;
 	struct json j;
-	size_t i;
 
 	line_begin(t, &j, name);
 	json_pair(&j, "mode", "user");
@@ -106,25 +126,10 @@ tell_file_begin(struct tell *t, const char *name, int code)
 		json_null(&j);
 	json_pair(&j, "directory", c->cwd);
 	put_command(t, &j);
-	json_key(&j, "profiles");
-	json_open(&j, '[');
-	for (i = 0; i < t->nprofiles; i++)
-		put_profile(&j, &t->profiles[i], 1);
-	json_close(&j, ']');
-	json_key(&j, "policy");
-	if (t->policy[0] != '\0')
-		json_text(&j, t->policy);
-	else
-		json_null(&j);
 	put_weakened(&j, t->options);
-	json_key(&j, "report");
-	json_open(&j, '[');
-	json_text(&j, "egress");
-	if (t->reports & 1U << REPORT_EXEC)
-		json_text(&j, "exec");
-	json_close(&j, ']');
-	json_pair(&j, "on_violation", on_names[t->on]);
-	if (code != 0)
+	if (code == 0)
+		put_policy(t, &j);
+	else
 		json_count(&j, "code", (uint64_t)code);
 	return line_end(t, &j);
 }

@@ -57,7 +57,8 @@ tell_log_begin(struct tell *t, const char *name, int code, int wait)
 	audit_text(&l, "user", t->caller->user);
 	audit_number(&l, "uid", t->caller->uid);
 	audit_text(&l, "tty", t->tty[0] != '\0' ? t->tty : "none");
-	audit_text(&l, "policy", t->policy[0] != '\0' ? t->policy : "none");
+	if (code == 0)
+		audit_text(&l, "policy", t->policy);
 	if (o->without_landlock || o->allow_ptrace)
 		audit_text(&l, "weakened",
 		    !o->allow_ptrace	  ? "landlock"
@@ -65,7 +66,8 @@ tell_log_begin(struct tell *t, const char *name, int code, int wait)
 					  : "ptrace");
 	if (code != 0)
 		audit_number(&l, "code", (uint64_t)code);
-	audit_profiles(t, &l, NULL);
+	else
+		audit_profiles(t, &l, NULL);
 	audit_text(&l, "directory", t->caller->cwd);
 	audit_words(&l, "command", o->shell ? shell : o->argv);
 	return audit_send(&t->audit, &l, wait);

@@ -132,7 +132,7 @@ with Place() as p:
                       (2, "landlock_add_rule"), (2, "prctl"),
                       (2, "landlock_restrict_self"), (2, "ioctl"),
                       (2, "write"), (2, "mkdirat"), (2, "symlinkat"),
-                      (2, "mknodat"), (2, "getrandom"), (3, "setpgid"),
+                      (2, "mknodat"), (0, "getrandom"), (3, "setpgid"),
                       (1, "seccomp"), (1, "landlock_create_ruleset"),
                       (1, "landlock_add_rule"), (1, "close_range"),
                       (1, "landlock_restrict_self"), (1, "prlimit64")):
