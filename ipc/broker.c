@@ -92,7 +92,8 @@ put_host(struct wbuf *w, const struct broker_host *h)
 	uint32_t v4 = 0;
 	size_t i;
 
-	for (i = 0; i < 4; i++)
+	/* an address says by itself where it is */
+	for (i = 0; i < 4 && egress_host(h->name) == EGRESS_NAME; i++)
 		v4 = v4 << 8 | h->v4.bytes[i];
 	wbuf_str(w, h->name);
 	wbuf_u32(w, v4);

@@ -37,7 +37,7 @@ enum broker_kind {
 	BROKER_FLOW,	     /* UDP, bound to an address of a host */
 	BROKER_DNS_LISTENER, /* TCP, listens at EGRESS_DNS */
 	BROKER_DNS_FLOW,     /* UDP, bound there */
-	BROKER_OBSERVER,     /* AF_PACKET: what nobody listened for */
+	BROKER_OBSERVER,     /* raw: how nobody listened */
 	BROKER_FACTORY,	     /* to the socket factory, factory.h */
 	BROKER_ALL_LISTENER, /* TCP, takes what is for any address and port */
 	BROKER_ALL_FLOW,     /* UDP, likewise */

@@ -233,7 +233,7 @@ check_fields(const struct grant *g, char *why, size_t len)
 	case GRANT_TMPFS:
 		if (g->source[0] != '\0' || g->flags != 0)
 			bad = "has a source";
-		else if (g->size < TMPFS_SIZE_MIN || g->size > TMPFS_SUM)
+		else if (g->size < TMPFS_SIZE_MIN || g->size > TMPFS_SIZE_MAX)
 			bad = "has an impossible size";
 		break;
 	case GRANT_SYMLINK:
@@ -349,11 +349,11 @@ check_sum(const struct policy *po, char *why, size_t len)
 	uint64_t sum = 0;
 	size_t i;
 
-	/* each is at most TMPFS_SUM, and there are GRANTS_MAX */
+	/* each is at most TMPFS_SIZE_MAX, and there are GRANTS_MAX */
 	for (i = 0; i < po->ngrants; i++)
 		if (po->grants[i].kind == GRANT_TMPFS)
 			sum += po->grants[i].size;
-	if (sum <= TMPFS_SUM)
+	if (sum <= confine_tmpfs(po))
 		return 0;
 	snprintf(why, len, "the tmpfs add up to %llu MiB",
 	    (unsigned long long)(sum >> 20));
@@ -384,10 +384,9 @@ policy_check(const struct policy *po, char *why, size_t len)
 	for (i = 0; i < po->ngrants; i++)
 		if (check_grant(po, i, &up, why, len) == -1)
 			return -1;
-	if (check_sum(po, why, len) == -1)
-		return -1;
 	if (environ_check(po, why, len) == -1 ||
-	    rules_check(po, why, len) == -1)
+	    rules_check(po, why, len) == -1 ||
+	    confine_check(po, why, len) == -1)
 		return -1;
-	return confine_check(po, why, len);
+	return check_sum(po, why, len);
 }

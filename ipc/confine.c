@@ -5,6 +5,7 @@
 
 #include "confine.h"
 #include "limits.h"
+#include "text.h"
 
 /* How many profiles have a rule of this kind. */
 static size_t
@@ -131,10 +132,52 @@ confine_free(struct confine *c)
 	memset(c, 0, sizeof(*c));
 }
 
-uint64_t
-confine_limit(const struct confine *c, enum limit what, uint64_t otherwise)
+const struct rule *
+confine_limit(const struct policy *po, enum limit what)
 {
-	return c->limit[what] == NULL ? otherwise : c->limit[what]->number;
+	const struct rule *found = NULL, *r;
+	size_t i;
+
+	for (i = 0; i < po->nrules; i++) {
+		r = &po->rules[i];
+		if (r->kind == RULE_LIMIT && r->what == what &&
+		    is_less(r, found))
+			found = r;
+	}
+	return found;
+}
+
+uint64_t
+confine_tmpfs(const struct policy *po)
+{
+	const struct rule *r = confine_limit(po, LIMIT_TMPFS);
+
+	return r == NULL ? TMPFS_SUM : r->number;
+}
+
+void
+confine_tell(
+    const struct policy *po, const struct rule *r, char *buf, size_t cap)
+{
+	const struct profile *p = &po->profiles[r->profile];
+
+	text_add(buf, cap, "%s = ", rule_key(r));
+	rule_number(buf, cap, r->what, r->number);
+	text_add(buf, cap, " of %s, %s:%u", p->name, p->file, r->line);
+}
+
+void
+confine_tell_tmpfs(const struct policy *po, char *buf, size_t cap)
+{
+	const struct rule *r = confine_limit(po, LIMIT_TMPFS);
+
+	text_add(buf, cap, "more than ");
+	rule_number(buf, cap, LIMIT_TMPFS, confine_tmpfs(po));
+	if (r == NULL)
+		return;
+	text_add(buf, cap, " (");
+	confine_tell(po, r, buf, cap);
+	text_add(buf, cap, ")");
 }
 
 unsigned

@@ -39,8 +39,19 @@ struct confine {
 int confine_join(const struct policy *, struct confine *);
 void confine_free(struct confine *);
 
-/* The number of a limit, or otherwise where nobody sets it. */
-uint64_t confine_limit(const struct confine *, enum limit, uint64_t otherwise);
+/* The least that is asked for of a limit; NULL where nobody sets it. Pure. */
+const struct rule *confine_limit(const struct policy *, enum limit);
+
+/* S39: what all tmpfs of a run may have together. Pure. */
+uint64_t confine_tmpfs(const struct policy *);
+
+/*
+ * "wall-time = 2s of NAME, FILE:LINE", added: who sets a limit and what. And
+ * "more than 64M (tmpfs of NAME, ...)" of what all tmpfs may have.
+ */
+void confine_tell(
+    const struct policy *, const struct rule *, char *buf, size_t cap);
+void confine_tell_tmpfs(const struct policy *, char *buf, size_t cap);
 
 /*
  * Part of policy_check(): where profiles name interpreters or libraries and

@@ -4,6 +4,7 @@
 
 #include "egress.h"
 #include "limits.h"
+#include "reach.h"
 #include "rule.h"
 
 #define LABEL_MAX 63
@@ -92,6 +93,9 @@ egress_of(const struct rule *r, struct egress *e)
 const char *
 egress_check(const struct rule *r)
 {
+	struct address a;
+	const char *why;
+
 	if (r->what < EGRESS_HTTPS || r->what > EGRESS_LAST)
 		return "has no such scheme";
 	if ((r->number & ~(uint64_t)(EGRESS_PORT | EGRESS_PRIVATE)) != 0)
@@ -102,9 +106,17 @@ egress_check(const struct rule *r)
 			   : NULL;
 	if ((r->number & EGRESS_PORT) == 0)
 		return "has no port";
-	if (egress_host(r->text) == EGRESS_BAD)
+	switch (egress_host(r->text)) {
+	case EGRESS_BAD:
 		return "has no host";
-	return NULL;
+	case EGRESS_ADDRESS:
+		if (address_read(r->text, &a) == -1 ||
+		    reach_of(&a, &why) == REACH_NEVER)
+			return "is never reachable";
+		return NULL;
+	default:
+		return NULL;
+	}
 }
 
 int

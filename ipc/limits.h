@@ -37,7 +37,8 @@
 #define PROTECT_MAX	 32	       /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
-#define TMPFS_SUM	 (1024ULL << 20) /* all of one run together */
+#define TMPFS_SUM	 (1024ULL << 20) /* all of a run, without [limits] */
+#define TMPFS_SIZE_MAX	 (1ULL << 40)	 /* where [limits] tmpfs allows it */
 #define TMPFS_SIZE_MIN	 4096ULL	 /* a page */
 #define SCREEN_WORDS	 64		 /* words of a command on a screen */
 #define SCREEN_WORD_LEN	 255		 /* of each */
@@ -82,6 +83,7 @@
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
 #define PARSER_SECONDS 10 /* from its start to END, wall time */
+#define BROKER_SECONDS 5  /* from its start until it is ready, wall time */
 #define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
 
 #endif

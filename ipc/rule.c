@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "egress.h"
 #include "grow.h"
 #include "limits.h"
 #include "path.h"
@@ -31,21 +32,32 @@ static const struct {
     [RULE_EGRESS] = {"allow", 1, 0, 0, 0},
 };
 
+static const struct rule_suffix size[] = {
+    {"", 1}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {0}};
+static const struct rule_suffix seconds[] = {
+    {"s", 1}, {"m", 60}, {"h", 3600}, {0}};
+static const struct rule_suffix milliseconds[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {0}};
+static const struct rule_suffix share[] = {{"%", 1}, {0}};
+static const struct rule_suffix count[] = {{"", 1}, {0}};
+
 static const struct {
 	const char *key;
+	const struct rule_suffix *unit;
 	uint64_t min, max;
 } limits[LIMIT_LAST + 1] = {
-    [LIMIT_MEMORY] = {"memory", 1 << 20, LIMIT_BYTES_MAX},
-    [LIMIT_PROCESSES] = {"processes", 1, LIMIT_PROCESSES_MAX},
-    [LIMIT_CPU] = {"cpu", 1, LIMIT_CPU_MAX},
-    [LIMIT_CPU_TIME] = {"cpu-time", 1, LIMIT_SECONDS_MAX},
-    [LIMIT_WALL_TIME] = {"wall-time", 1, LIMIT_SECONDS_MAX * 1000},
+    [LIMIT_MEMORY] = {"memory", size, 1 << 20, LIMIT_BYTES_MAX},
+    [LIMIT_PROCESSES] = {"processes", count, 1, LIMIT_PROCESSES_MAX},
+    [LIMIT_CPU] = {"cpu", share, 1, LIMIT_CPU_MAX},
+    [LIMIT_CPU_TIME] = {"cpu-time", seconds, 1, LIMIT_SECONDS_MAX},
+    [LIMIT_WALL_TIME] = {"wall-time", milliseconds, 1,
+	LIMIT_SECONDS_MAX * 1000},
     /* 0 to 2, and one that the dynamic loader opens */
-    [LIMIT_OPEN_FILES] = {"open-files", 4, LIMIT_FILES_MAX},
-    [LIMIT_FILE_SIZE] = {"file-size", 0, LIMIT_BYTES_MAX},
+    [LIMIT_OPEN_FILES] = {"open-files", count, 4, LIMIT_FILES_MAX},
+    [LIMIT_FILE_SIZE] = {"file-size", size, 0, LIMIT_BYTES_MAX},
     /* at 0 a core handler of the host would run on it all the same */
-    [LIMIT_CORE_SIZE] = {"core-size", 1, LIMIT_BYTES_MAX},
-    [LIMIT_TMPFS] = {"tmpfs", TMPFS_SIZE_MIN, LIMIT_BYTES_MAX},
+    [LIMIT_CORE_SIZE] = {"core-size", size, 1, LIMIT_BYTES_MAX},
+    [LIMIT_TMPFS] = {"tmpfs", size, TMPFS_SIZE_MIN, TMPFS_SIZE_MAX},
 };
 
 static int
@@ -90,6 +102,24 @@ rule_range(unsigned limit, uint64_t *min, uint64_t *max)
 {
 	*min = limits[limit].min;
 	*max = limits[limit].max;
+}
+
+const struct rule_suffix *
+rule_suffixes(unsigned limit)
+{
+	return limits[limit].unit;
+}
+
+void
+rule_number(char *buf, size_t cap, unsigned limit, uint64_t number)
+{
+	const struct rule_suffix *u = limits[limit].unit, *best = u;
+
+	for (; u->suffix != NULL; u++)
+		if (number != 0 && number % u->times == 0)
+			best = u;
+	text_add(buf, cap, "%llu%s", (unsigned long long)(number / best->times),
+	    best->suffix);
 }
 
 /* A path inside, which something there is run or loaded from. */
@@ -142,7 +172,7 @@ rule_bad(const struct rule *r)
 			return bad;
 		break;
 	case RULE_EGRESS:
-		return "is not in this version of carrel";
+		return egress_check(r);
 	default:
 		if (r->text[0] != '\0')
 			return "has a text";

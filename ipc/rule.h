@@ -81,6 +81,20 @@ int rule_listed(unsigned kind);
 /* What a limit can be at the least and at the most, in its unit. */
 void rule_range(unsigned limit, uint64_t *min, uint64_t *max);
 
+/*
+ * What may stand behind the number of a limit, and what it is then times.
+ * Each unit begins with a suffix that is once, and ascends.
+ */
+struct rule_suffix {
+	const char *suffix; /* NULL: the end of the unit */
+	uint64_t times;
+};
+
+const struct rule_suffix *rule_suffixes(unsigned limit);
+
+/* "64M", "2s": the number of a limit as a profile would write it, added. */
+void rule_number(char *buf, size_t cap, unsigned limit, uint64_t number);
+
 /* Every field of one rule; 0, or -1 and a sentence in raw text. */
 int rule_check(const struct rule *, char *why, size_t len);
 

@@ -161,6 +161,27 @@ caps_drop(struct failure *f)
 }
 
 int
+caps_keep_bind(struct failure *f)
+{
+	const uint64_t bind = 1ULL << CAP_NET_BIND_SERVICE;
+	const struct caps one = {bind, bind, 0};
+	struct caps c;
+
+	if (caps_bounding(1) == -1)
+		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
+	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0 ||
+	    caps_set(&one) == -1 || control(PR_SET_NO_NEW_PRIVS, 1, 0) != 0)
+		return failure_set(f, CAUSE_OTHER, "giving up capabilities");
+	if (caps_get(&c) == -1 || caps_bounding(0) != 0 ||
+	    caps_ambient() != 0 || control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1 ||
+	    (c.effective | c.permitted | c.inheritable) != bind) {
+		errno = EPERM;
+		return failure_set(f, CAUSE_OTHER, "capabilities are left");
+	}
+	return 0;
+}
+
+int
 caps_privileged(void)
 {
 	uid_t r, e, s;

@@ -18,6 +18,8 @@ int caps_no_dac(struct failure *);
  * no_new_privs; read back and proved.
  */
 int caps_drop(struct failure *);
+/* The same, but for CAP_NET_BIND_SERVICE: of the socket factory. */
+int caps_keep_bind(struct failure *);
 
 /*
  * 1 if executing the program gave it privilege: set-user-id, set-group-id or
@@ -39,5 +41,7 @@ int landlock_enter(const struct plan *, struct failure *);
 #define FILTER_PTRACE	  0x01 /* --allow-ptrace */
 #define FILTER_BACKGROUND 0x02 /* the payload cannot take the terminal */
 int filter_enter(uint32_t flags, struct failure *);
+/* That of factory.table. */
+int filter_enter_factory(struct failure *);
 
 #endif

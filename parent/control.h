@@ -20,6 +20,7 @@ enum control_type {
 	CONTROL_RESUME, /* a: 1 give the payload the terminal first */
 	/* inside to monitor */
 	CONTROL_SAY,	 /* text: a message for a person */
+	CONTROL_BROKER,	 /* start the broker; a: 1 the socket factory, too */
 	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
 	CONTROL_REFUSED, /* the run is refused; SAY told why */
 	CONTROL_PROFILE, /* a: layer, b: charged, text: DIGEST NAME FILE */
@@ -28,8 +29,10 @@ enum control_type {
 	CONTROL_NO_EXEC, /* a: stage, b: errno, text: path or interpreter */
 	CONTROL_STOPPED, /* a: signal; the payload stopped itself */
 	CONTROL_STOPPED_ALL,
-	CONTROL_ENDED, /* a: wait status of the payload */
-	CONTROL_LAST = CONTROL_ENDED
+	CONTROL_ENDED, /* a: wait status, b: processor seconds of the payload */
+	CONTROL_LIMIT, /* a: enum limit, b: its seconds; text: who set it */
+	CONTROL_OVER,  /* the wall time is; everything inside ends now */
+	CONTROL_LAST = CONTROL_OVER
 };
 
 struct control {

@@ -11,6 +11,7 @@
 #include "parent/failure.h"
 
 #include "filter_background.h"
+#include "filter_factory.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
 
@@ -47,4 +48,10 @@ filter_enter(uint32_t flags, struct failure *f)
 		return install(
 		    filter_payload_ptrace, filter_payload_ptrace_len, f);
 	return install(filter_payload, filter_payload_len, f);
+}
+
+int
+filter_enter_factory(struct failure *f)
+{
+	return install(filter_factory, filter_factory_len, f);
 }

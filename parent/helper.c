@@ -11,7 +11,7 @@
 #include "ipc/log.h"
 
 #define HELPER_FD 3
-#define ASIDE	  (HELPER_FD + 1) /* where fd is kept while 3 is made of it */
+#define ASIDE	  (HELPER_FD + 2) /* where they are kept meanwhile */
 
 static char *nothing[] = {NULL};
 
@@ -57,17 +57,34 @@ static void __attribute__((noreturn)) become(const char *path, char **argv)
 	_exit(EXIT_CARREL);
 }
 
+/* fds become 3 and 4 (-1: there is no second). 0 or -1. */
+static int
+arrange(const int *fds)
+{
+	sigset_t none;
+	int aside[2], i;
+
+	sigemptyset(&none);
+	/* out of the way first: none is one of the numbers that are made */
+	for (i = 0; i < 2 && fds[i] != -1; i++)
+		if ((aside[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, ASIDE)) == -1)
+			return -1;
+	while (i-- > 0)
+		if (dup2(aside[i], HELPER_FD + i) == -1)
+			return -1;
+	return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /*
  * fork(2) and not vfork(2) or posix_spawn(3): those wait for the exec, which
  * took 0.8 ms here, and this process has better things to do meanwhile.
  */
-pid_t
-helper_start(const struct install *in, const char *name, char **argv, int fd)
+static pid_t
+start(const struct install *in, const char *name, char **argv, const int *fds,
+    int group)
 {
 	char path[PATH_MAX];
-	sigset_t none;
 	pid_t pid;
-	int aside;
 
 	join(path, sizeof(path), in->libexec, name);
 	if (access(path, X_OK) == -1)
@@ -77,13 +94,26 @@ helper_start(const struct install *in, const char *name, char **argv, int fd)
 		fatal("fork: %s", strerror(errno));
 	if (pid > 0)
 		return pid;
-	sigemptyset(&none);
-	/* never equal to 3, or dup2 would leave it close-on-exec */
-	if ((aside = fcntl(fd, F_DUPFD_CLOEXEC, ASIDE)) == -1 ||
-	    dup2(aside, HELPER_FD) == -1 ||
-	    sigprocmask(SIG_SETMASK, &none, NULL) == -1)
+	if ((group && setpgid(0, 0) == -1) || arrange(fds) == -1)
 		_exit(EXIT_CARREL);
 	become(path, argv);
+}
+
+pid_t
+helper_start(const struct install *in, const char *name, char **argv, int fd)
+{
+	const int fds[] = {fd, -1};
+
+	return start(in, name, argv, fds, 0);
+}
+
+pid_t
+helper_serve(
+    const struct install *in, const char *name, char **argv, int fd, int next)
+{
+	const int fds[] = {fd, next};
+
+	return start(in, name, argv, fds, 1);
 }
 
 void

@@ -25,6 +25,13 @@ void install_find(struct install *);
 pid_t helper_start(
     const struct install *, const char *name, char **argv, int fd);
 
+/*
+ * The same for one that serves a whole run: it has a process group of its own,
+ * which no terminal sends to, and next as its descriptor 4.
+ */
+pid_t helper_serve(
+    const struct install *, const char *name, char **argv, int fd, int next);
+
 /* Becomes libexec/NAME in the same way; does not return. */
 void helper_become(const struct install *, const char *name, char **argv)
     __attribute__((noreturn));

@@ -3,13 +3,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "control.h"
 #include "init.h"
 #include "ipc/cause.h"
+#include "limit.h"
 #include "options.h"
 #include "payload.h"
 #include "plan.h"
@@ -21,10 +24,13 @@
 
 struct init {
 	const struct setup *s;
+	const struct limits *limits;
 	int sigfd;
+	int wall; /* its timer, or -1: there is no limit */
 	pid_t payload;
 	int ended;   /* the payload has ended, with */
 	int status;  /* this wait status */
+	int seconds; /* and so much processor time */
 	int stopped; /* everything inside was stopped for the monitor */
 	struct processes halted;
 };
@@ -32,8 +38,8 @@ struct init {
 static void __attribute__((noreturn)) end(const struct init *in)
 {
 	if (in->ended)
-		control_send(
-		    in->s->control, CONTROL_ENDED, in->status, 0, NULL);
+		control_send(in->s->control, CONTROL_ENDED, in->status,
+		    in->seconds, NULL);
 	_exit(0);
 }
 
@@ -69,7 +75,7 @@ start_payload(struct init *in, const struct plan *plan)
 	}
 	if (in->payload == 0) {
 		close(p[0]);
-		payload_exec(in->s, plan, p[1]);
+		payload_exec(in->s, plan, in->limits, p[1]);
 	}
 	/* or the end of the child's end would never be seen */
 	if (close(p[1]) == -1) {
@@ -86,6 +92,41 @@ start_payload(struct init *in, const struct plan *plan)
 	control_send(in->s->control, CONTROL_STARTED, 0, 0, NULL);
 }
 
+/*
+ * The payload cannot put this off: it may not touch pid 1, and no stop stops
+ * the clock, nor does a sleep of the machine.
+ */
+static void
+start_clock(struct init *in)
+{
+	struct itimerspec t = {.it_value = {0}};
+	uint64_t ms = in->limits->value[LIMIT_WALL_TIME];
+
+	in->wall = -1;
+	if (!in->limits->set[LIMIT_WALL_TIME])
+		return;
+	t.it_value.tv_sec = (time_t)(ms / 1000);
+	t.it_value.tv_nsec = (long)(ms % 1000) * 1000000;
+	in->wall = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (in->wall == -1 || timerfd_settime(in->wall, 0, &t, NULL) == -1) {
+		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
+		    "a timer for the wall time");
+		_exit(1);
+	}
+}
+
+static void
+look_at_clock(const struct init *in)
+{
+	uint64_t times;
+
+	if (in->wall == -1 ||
+	    read(in->wall, &times, sizeof(times)) != sizeof(times))
+		return;
+	control_send(in->s->control, CONTROL_OVER, 0, 0, NULL);
+	_exit(0);
+}
+
 /* What the terminal sends goes to the group, as it would have there. */
 static void
 signal_payload(const struct init *in, int sig, int group)
@@ -100,11 +141,15 @@ signal_payload(const struct init *in, int sig, int group)
 }
 
 static void
-changed(struct init *in, int status)
+changed(struct init *in, int status, const struct rusage *used)
 {
 	if (!WIFSTOPPED(status)) {
 		in->ended = 1;
 		in->status = status;
+		in->seconds =
+		    (int)(used->ru_utime.tv_sec + used->ru_stime.tv_sec +
+			  (used->ru_utime.tv_usec + used->ru_stime.tv_usec) /
+			      1000000);
 	} else if (!in->stopped)
 		control_send(
 		    in->s->control, CONTROL_STOPPED, WSTOPSIG(status), 0, NULL);
@@ -118,19 +163,21 @@ changed(struct init *in, int status)
 static int
 reap(struct init *in)
 {
+	struct rusage used;
 	int status, i;
 	pid_t pid = 0;
 
 	if (!in->ended &&
-	    waitpid(in->payload, &status, WNOHANG | WUNTRACED) > 0)
-		changed(in, status);
+	    wait4(in->payload, &status, WNOHANG | WUNTRACED, &used) > 0)
+		changed(in, status, &used);
 	if (in->ended && !in->s->options->wait_all)
 		end(in);
 	for (i = 0; i < REAP_MAX; i++) {
-		if ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) <= 0)
+		pid = wait4(-1, &status, WNOHANG | WUNTRACED, &used);
+		if (pid <= 0)
 			break;
 		if (pid == in->payload)
-			changed(in, status);
+			changed(in, status, &used);
 	}
 	if (in->ended && pid == -1 && errno == ECHILD)
 		end(in);
@@ -185,25 +232,29 @@ read_control(struct init *in)
 }
 
 void
-init_run(const struct setup *s, const struct plan *plan)
+init_run(
+    const struct setup *s, const struct plan *plan, const struct limits *limits)
 {
-	struct init in = {.s = s};
+	struct init in = {.s = s, .limits = limits};
 	struct signalfd_siginfo si;
-	struct pollfd p[2];
+	struct pollfd p[3];
 	int more = 0;
 
 	watch_signals(&in);
+	start_clock(&in);
 	start_payload(&in, plan);
 	p[0].fd = in.sigfd;
 	p[1].fd = s->control;
-	p[0].events = p[1].events = POLLIN;
+	p[2].fd = in.wall;
+	p[0].events = p[1].events = p[2].events = POLLIN;
 	for (;;) {
-		if (poll(p, 2, more ? 0 : -1) == -1 && errno != EINTR)
+		if (poll(p, 3, more ? 0 : -1) == -1 && errno != EINTR)
 			_exit(1);
 		/* one SIGCHLD may stand for many: reap() asks itself */
 		(void)!read(in.sigfd, &si, sizeof(si));
 		/* the end of the payload is told before the monitor's */
 		more = reap(&in);
+		look_at_clock(&in);
 		read_control(&in);
 	}
 }

@@ -20,6 +20,7 @@
 #include "ipc/log.h"
 #include "monitor.h"
 #include "options.h"
+#include "outside.h"
 #include "protect.h"
 #include "setup.h"
 #include "start.h"
@@ -110,11 +111,14 @@ name_run(char hex[2 * RUN_BYTES + 1])
 }
 
 static int
-run(const struct options *o, const struct start *st, const struct caller *c,
-    const struct asked *a)
+run(const struct install *in, const struct options *o, const struct start *st,
+    const struct caller *c, const struct asked *a)
 {
 	struct terminal terminal;
+	struct outside outside;
 	struct monitored w = {.options = o,
+	    .install = in,
+	    .outside = &outside,
 	    .caller = c,
 	    .start = st,
 	    .terminal = &terminal,
@@ -133,16 +137,21 @@ run(const struct options *o, const struct start *st, const struct caller *c,
 	events_open(o, st, c, terminal.fd, name);
 	s.run = w.run = name;
 	s.audited = events_audited();
-	if (channel_pair(control) == -1)
+	if (channel_pair(control) == -1 ||
+	    outside_init(&outside, s.network) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	s.terminal = terminal.mode;
 	s.tty = terminal.fd;
 	s.control = control[1];
 	s.outside = control[0];
+	s.serving[0] = outside.broker;
+	s.serving[1] = outside.factory;
 	w.setup = setup_start(&s);
 	if (w.setup == -1)
 		return setup_refused(errno);
 	close(control[1]);
+	close(s.network[0]);
+	close(s.network[1]);
 	close(s.parser);
 	no_privilege();
 	w.control = control[0];
@@ -182,5 +191,5 @@ main(int argc, char **argv, char **envp)
 	protect_find(&in, &st, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
-	return run(&o, &st, &c, &a);
+	return run(&in, &o, &st, &c, &a);
 }

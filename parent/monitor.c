@@ -11,45 +11,19 @@
 
 #include "ask.h"
 #include "control.h"
-#include "events.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
-#include "monitor.h"
+#include "monitor_parts.h"
+#include "options.h"
 #include "outcome.h"
+#include "outside.h"
 #include "start.h"
 #include "status.h"
 #include "terminal.h"
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
-#define LAST_TURNS   16 /* more than a socket holds */
 #define MESSAGES_MAX 64 /* from inside, in one turn */
-#define EVENTS_TURN  64 /* of one source likewise */
-
-struct monitor {
-	const struct monitored *w;
-	int sigfd;
-	int sources[MONITOR_SOURCES]; /* of events; -1: it is gone */
-	int going;		      /* the parser ended well */
-	int announced;		      /* what is to be known of the policy is */
-	int went;		      /* GO was said */
-	/* when a signal came between that and the payload, or -1 */
-	int64_t early;
-	int started; /* the payload was executed */
-	/* what is still to be told, as soon as pid 1 has room for it */
-	uint64_t signals, group; /* bit N: signal N; for the payload's group */
-	int tell_go, tell_stop, tell_resume, foreground;
-	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
-	int parser_gone; /* reaped: its pid may be another's */
-	int hung_up;	 /* the other end of control is closed */
-	int gone;	 /* the set-up process, and so all inside, has ended */
-	int by_payload;	 /* code is the payload's own */
-	int code;	 /* -1 until it is known */
-	int signal;	 /* that ended the payload */
-	struct rusage usage; /* of all inside, in the end */
-	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
-	const char *run;     /* "" before it started */
-};
 
 /* Signals that are passed in. The rest has its default action. */
 static const int passed[] = {
@@ -130,9 +104,8 @@ resume(struct monitor *m, int foreground)
 	m->foreground = foreground;
 }
 
-/* The run ends with this code; what is inside is killed with pid 1. */
-static void
-give_up(struct monitor *m, int code)
+void
+monitor_give_up(struct monitor *m, int code)
 {
 	if (m->code == -1)
 		m->code = code;
@@ -141,16 +114,27 @@ give_up(struct monitor *m, int code)
 }
 
 static void
-ended(struct monitor *m, int status)
+ended(struct monitor *m, int status, int seconds)
 {
 	if (m->code != -1)
 		return;
 	m->by_payload = 1;
+	m->seconds = seconds;
 	if (WIFSIGNALED(status)) {
 		m->signal = WTERMSIG(status);
 		m->code = 128 + m->signal;
 	} else
 		m->code = WEXITSTATUS(status);
+}
+
+/* By pid 1's clock or by this process's, whichever is heard first. */
+static void
+over(struct monitor *m)
+{
+	m->bounds.wall_by = -1;
+	if (m->code != -1)
+		return;
+	monitor_give_up(m, BOUND_EXIT);
 }
 
 static int
@@ -212,15 +196,19 @@ static int
 legal(const struct monitor *m, enum control_type type)
 {
 	switch (type) {
+	case CONTROL_BROKER:
+		return m->going && !m->started && !m->network;
 	case CONTROL_SAY:
 	case CONTROL_FAILED:
 	case CONTROL_REFUSED:
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
+	case CONTROL_LIMIT:
 		return !m->started;
 	case CONTROL_PROFILE:
 	case CONTROL_POLICY:
 		return !m->announced && !m->started;
+	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
 	case CONTROL_ENDED:
@@ -230,51 +218,17 @@ legal(const struct monitor *m, enum control_type type)
 	}
 }
 
-/* What a sink of events has to say. */
-static void
-obey(struct monitor *m, enum events_verdict v)
-{
-	if (v == EVENTS_KILL)
-		give_up(m, EVENTS_EXIT);
-	else if (v == EVENTS_BROKEN && m->code == -1) {
-		log_warn("--require-audit: the host's log took nothing; the "
-			 "run ends");
-		give_up(m, EXIT_CARREL);
-	}
-}
-
-/*
- * The set-up may go on when its policy's sender ended well, and, where that
- * is told outside, when the start of the run was.
- */
-static void
-go(struct monitor *m)
-{
-	if (m->went || !m->going || (events_audited() && !m->announced) ||
-	    m->code != -1)
-		return;
-	m->went = m->tell_go = 1;
-}
-
-static void
-policy(struct monitor *m, const struct control *c)
-{
-	m->announced = 1;
-	if (c->a >= VIOLATION_REPORT && c->a <= VIOLATION_KILL)
-		obey(m, events_policy(
-			    (enum on_violation)c->a, (unsigned)c->b, c->text));
-	go(m);
-}
-
 static void
 message(struct monitor *m, const struct control *c)
 {
-	if (!legal(m, c->type) || (c->type == CONTROL_PROFILE &&
-				      events_profile((unsigned)c->a,
-					  (unsigned)c->b, c->text) == -1)) {
+	if (!legal(m, c->type) ||
+	    (c->type == CONTROL_PROFILE &&
+		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
+		    -1) ||
+	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		return;
 	}
 	switch (c->type) {
@@ -284,23 +238,31 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_PROFILE:
 		break;
 	case CONTROL_POLICY:
-		policy(m, c);
+		monitor_policy(m, c);
+		break;
+	case CONTROL_BROKER:
+		monitor_start_outside(m, c->a);
 		break;
 	case CONTROL_FAILED:
 		/* the parser was killed by ^C, or the like: not worth a word */
 		if (m->code == -1)
 			outcome_failed(c);
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_REFUSED:
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_STARTED:
 		started(m);
 		break;
 	case CONTROL_NO_EXEC:
 		if (m->code == -1)
-			give_up(m, outcome_no_exec(m->w, c));
+			monitor_give_up(m, outcome_no_exec(m->w, c));
+		break;
+	case CONTROL_LIMIT:
+		break;
+	case CONTROL_OVER:
+		over(m);
 		break;
 	case CONTROL_STOPPED:
 		stop(m, c->a);
@@ -309,7 +271,7 @@ message(struct monitor *m, const struct control *c)
 		stopped(m);
 		break;
 	default:
-		ended(m, c->a);
+		ended(m, c->a, c->b);
 		break;
 	}
 }
@@ -328,7 +290,7 @@ read_control(struct monitor *m)
 	else if (n == -1 && errno != EAGAIN) {
 		log_warn("a bad message from inside: %s; the run ends",
 		    strerror(errno));
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		m->hung_up = 1;
 	}
 }
@@ -340,13 +302,13 @@ parser_ended(struct monitor *m, int status)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
-		go(m);
+		monitor_go(m);
 		return;
 	}
 	if (m->code != -1)
 		return;
 	log_warn("%s", ask_ended(status, why, sizeof(why)));
-	give_up(m, EXIT_CARREL);
+	monitor_give_up(m, EXIT_CARREL);
 }
 
 static void
@@ -361,6 +323,7 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		monitor_outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
@@ -379,7 +342,7 @@ children(struct monitor *m)
 	/* nobody is left to wait for, or never could be: no second try */
 	if (pid == -1 && !m->gone) {
 		log_warn("waitpid: %s", strerror(errno));
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		m->gone = 1;
 	}
 }
@@ -406,7 +369,7 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 			return;
 		if (!m->going ||
 		    (m->early != -1 && channel_now() > m->early + EARLY_MS)) {
-			give_up(m, 128 + sig);
+			monitor_give_up(m, 128 + sig);
 			return;
 		}
 		if (m->early == -1)
@@ -432,33 +395,6 @@ read_signals(struct monitor *m)
 		got_signal(m, (int)si.ssi_signo, si.ssi_code == SI_KERNEL);
 }
 
-/*
- * What was refused inside. Whoever sends is the payload's peer, and may be
- * sent more than there is time for: so many in a turn.
- */
-static void
-read_events(struct monitor *m, int *source)
-{
-	uint8_t buf[EVENT_BYTES_MAX];
-	struct event e;
-	int i, n = -1;
-
-	errno = EAGAIN;
-	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
-		if ((n = event_receive(*source, &e, buf)) != 1)
-			break;
-		obey(m, events_take(&e));
-	}
-	if (n == 1 || (n == -1 && errno == EAGAIN))
-		return;
-	if (n == -1) {
-		log_warn("a bad event from a helper: %s; the run ends",
-		    strerror(errno));
-		give_up(m, EXIT_CARREL);
-	}
-	*source = -1;
-}
-
 /* The earlier of two deadlines, of which -1 is none. */
 static int64_t
 earlier(int64_t a, int64_t b)
@@ -482,34 +418,27 @@ loop(struct monitor *m)
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
 		if (poll(p, NITEMS(p),
-			channel_left(earlier(m->kill_at, m->stop_by))) == -1 &&
+			channel_left(earlier(m->bounds.wall_by,
+			    earlier(m->kill_at, m->stop_by)))) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
-			give_up(m, EXIT_CARREL);
+			monitor_give_up(m, EXIT_CARREL);
 		}
 		if (!m->hung_up)
 			read_control(m);
 		for (i = 0; i < MONITOR_SOURCES; i++)
-			read_events(m, &m->sources[i]);
+			monitor_read_events(m, &m->sources[i]);
 		read_signals(m);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
+		if (m->bounds.wall_by != -1 &&
+		    channel_now() >= m->bounds.wall_by)
+			over(m);
 		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
 			m->kill_at = -1;
-			give_up(m, 128 + SIGKILL);
+			monitor_give_up(m, 128 + SIGKILL);
 		}
 	}
-}
-
-/* What was on its way when the payload died. */
-static void
-last_events(struct monitor *m)
-{
-	size_t i, k;
-
-	for (i = 0; i < MONITOR_SOURCES; i++)
-		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
-			read_events(m, &m->sources[i]);
 }
 
 int
@@ -523,6 +452,7 @@ monitor_run(const struct monitored *w)
 	int code;
 
 	m.run = "";
+	bound_init(&m.bounds);
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
 	watched(&set);
@@ -537,7 +467,15 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
-	last_events(&m);
+	if (m.by_payload)
+		bound_ended(&m.bounds, m.signal, m.seconds);
+	else if (m.code == BOUND_EXIT)
+		bound_over(&m.bounds);
+	monitor_last_events(&m);
+	if (w->outside->failed && m.started && m.by_payload) {
+		m.code = EXIT_CARREL;
+		m.by_payload = m.signal = 0;
+	}
 	end.started = m.started;
 	end.by_payload = m.by_payload;
 	end.code = m.code;

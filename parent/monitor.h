@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 struct caller;
+struct install;
 struct options;
+struct outside;
 struct start;
 struct terminal;
 
@@ -16,8 +18,10 @@ struct monitored {
 	const struct options *options;
 	const struct caller *caller;
 	const struct start *start;
+	const struct install *install;
 	struct terminal *terminal;
-	const char *run; /* its name, hex */
+	const char *run;	 /* its name, hex */
+	struct outside *outside; /* started when the set-up asks for it */
 	pid_t parser, setup;
 	int control; /* to the set-up, later pid 1 */
 	/* sockets on which events come (ipc/event.h); -1: none (any more) */

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "control.h"
 #include "ipc/caller.h"
+#include "limit.h"
 #include "options.h"
 #include "payload.h"
 #include "plan.h"
@@ -53,7 +53,7 @@ sandbox_path(const struct plan *plan)
 }
 
 static int
-give_back(const struct start *st)
+give_back(const struct start *st, const struct limits *limits)
 {
 	struct sigaction ign;
 	sigset_t none;
@@ -67,7 +67,7 @@ give_back(const struct start *st)
 			return -1;
 	umask(st->umask);
 	sigemptyset(&none);
-	if (setrlimit(RLIMIT_NOFILE, &st->nofile) == -1)
+	if (limit_payload(limits, st) == -1)
 		return -1;
 	return sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -138,7 +138,8 @@ static void __attribute__((noreturn)) search(const struct setup *s,
 }
 
 void
-payload_exec(const struct setup *s, const struct plan *plan, int failed)
+payload_exec(const struct setup *s, const struct plan *plan,
+    const struct limits *limits, int failed)
 {
 	char *shell[] = {s->caller->shell, NULL};
 	char **env = environment(plan);
@@ -150,7 +151,7 @@ payload_exec(const struct setup *s, const struct plan *plan, int failed)
 	if (s->terminal == TERMINAL_HANDED &&
 	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
-	if (give_back(s->start) == -1)
+	if (give_back(s->start, limits) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "limits and signals");
 	search(
 	    s, plan, failed, s->options->shell ? shell : s->options->argv, env);

@@ -1,6 +1,7 @@
 #ifndef CARREL_PAYLOAD_H
 #define CARREL_PAYLOAD_H
 
+struct limits;
 struct plan;
 struct setup;
 
@@ -14,11 +15,11 @@ enum payload_fault {
 
 /*
  * In pid 1's child: gives the payload what was the caller's (limits, umask,
- * ignored signals), its process group and the terminal, and executes it by
- * the sandbox's PATH. On failure tells the monitor, writes a byte to failed
- * (close-on-exec) and exits.
+ * ignored signals) or what is less of it, its process group and the terminal,
+ * and executes it by the sandbox's PATH. On failure tells the monitor, writes a
+ * byte to failed (close-on-exec) and exits.
  */
-void payload_exec(const struct setup *, const struct plan *, int failed)
-    __attribute__((noreturn));
+void payload_exec(const struct setup *, const struct plan *,
+    const struct limits *, int failed) __attribute__((noreturn));
 
 #endif

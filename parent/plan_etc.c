@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "ipc/caller.h"
+#include "ipc/egress.h"
 #include "ipc/limits.h"
+#include "ipc/rule.h"
 #include "plan_parts.h"
 
 #define NOBODY 65534U
@@ -112,8 +114,29 @@ group(struct draft *d, struct text *t)
 
 /*
  * Without a network the resolver must not wait: no server is named, so it
- * asks 127.0.0.1, where nobody listens, and is refused at once.
+ * asks 127.0.0.1, where nobody listens, and is refused at once. With one it
+ * asks carrel, and no search domain tells it to try other names first.
  */
+static int
+resolver(struct draft *d)
+{
+	char text[ADDRESS_TEXT + 80], address[ADDRESS_TEXT];
+	struct address v4, v6;
+	size_t i;
+
+	for (i = 0; i < d->po->nrules; i++)
+		if (d->po->rules[i].kind == RULE_EGRESS)
+			break;
+	if (i == d->po->nrules)
+		return file(
+		    d, "/etc/resolv.conf", "# carrel: no network is granted\n");
+	egress_pair(EGRESS_DNS, &v4, &v6);
+	snprintf(text, sizeof(text),
+	    "# carrel: answers for what is allowed alone\nnameserver %s\n",
+	    address_text(&v4, address));
+	return file(d, "/etc/resolv.conf", text);
+}
+
 static int
 fixed(struct draft *d)
 {
@@ -121,8 +144,7 @@ fixed(struct draft *d)
 		   "127.0.0.1\tlocalhost carrel\n"
 		   "::1\tlocalhost ip6-localhost ip6-loopback\n") == -1 ||
 		       file(d, "/etc/hostname", "carrel\n") == -1 ||
-		       file(d, "/etc/resolv.conf",
-			   "# carrel: no network is granted\n") == -1
+		       resolver(d) == -1
 		   ? -1
 		   : 0;
 }

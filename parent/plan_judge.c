@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ipc/check.h"
+#include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
@@ -296,12 +297,30 @@ size_claim(
 	    (unsigned long long)((s->size + (1 << 20) - 1) >> 20), who);
 }
 
+#define SIZES "the tmpfs of this run add up to %llu MiB, %s: %s"
+
+/* Only where a profile has set the limit: the rule is at fault. */
+static int
+refuse_own_sizes(
+    struct draft *d, uint64_t sum, const char *most, const char *all)
+{
+	const struct rule *r = confine_limit(d->po, LIMIT_TMPFS);
+	const struct profile *p;
+
+	if (r == NULL)
+		return 0;
+	p = &d->po->profiles[r->profile];
+	return policy_refuse(d->po, p->name, p->file, r->line,
+	    "raise the limit: each run has some tmpfs of carrel's own", SIZES,
+	    (unsigned long long)((sum + (1 << 20) - 1) >> 20), most, all);
+}
+
 int
 plan_sizes(struct draft *d)
 {
 	const struct step *s, *big = NULL;
 	const struct origin *o;
-	char all[TEXT_MAX_LEN / 2] = "";
+	char all[TEXT_MAX_LEN / 2] = "", most[TEXT_MAX_LEN / 4] = "";
 	struct text_list l = {.buf = all, .cap = sizeof(all)};
 	uint64_t sum = 0;
 	size_t i, n = 0;
@@ -310,20 +329,21 @@ plan_sizes(struct draft *d)
 		s = &d->pl->steps[i];
 		if (s->kind != STEP_TMPFS)
 			continue;
-		/* each is at most TMPFS_SUM, and there are GRANTS_MAX */
+		/* each is at most TMPFS_SIZE_MAX, and there are GRANTS_MAX */
 		sum += s->size;
 		if (s->grant >= 0 && (big == NULL || s->size > big->size))
 			big = s;
 		size_claim(d, s, &l, n++ == 0);
 	}
-	if (sum <= TMPFS_SUM || big == NULL)
+	if (sum <= confine_tmpfs(d->po))
 		return 0;
 	text_list_end(&l);
+	confine_tell_tmpfs(d->po, most, sizeof(most));
+	if (big == NULL) /* what is carrel's own is more already */
+		return refuse_own_sizes(d, sum, most, all);
 	o = &d->po->grants[big->grant].origins[0];
 	return policy_refuse(d->po, d->po->profiles[o->profile].name,
 	    d->po->profiles[o->profile].file, o->line,
-	    "give them a smaller size=",
-	    "the tmpfs of this run add up to %llu MiB, more than %llu: %s",
-	    (unsigned long long)((sum + (1 << 20) - 1) >> 20),
-	    (unsigned long long)(TMPFS_SUM >> 20), all);
+	    "give them a smaller size=", SIZES,
+	    (unsigned long long)((sum + (1 << 20) - 1) >> 20), most, all);
 }

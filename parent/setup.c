@@ -25,7 +25,9 @@
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
+#include "limit.h"
 #include "look.h"
+#include "network.h"
 #include "options.h"
 #include "plan.h"
 #include "protect.h"
@@ -273,7 +275,7 @@ out_of_reach(const char *option, const char *file, const struct policy *po,
 /* From the policy to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
-    struct plan *plan)
+    struct plan *plan, struct limits *limits)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct survey survey;
@@ -310,7 +312,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 		&f) == -1 ||
 	    out_of_reach("--events", events_path(), po, &survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
-	    root_build(root, plan, &survey, &f) == -1)
+	    root_build(root, plan, &survey, &f) == -1 ||
+	    limit_take(po, s->control, limits, &f) == -1)
 		end(s, &f);
 	survey_free(&survey);
 }
@@ -320,7 +323,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
  * filter's: from here on this process can do no more than the payload.
  */
 static int
-give_up(const struct setup *s, const struct plan *plan, struct failure *f)
+give_up(const struct setup *s, const struct plan *plan,
+    const struct limits *limits, struct failure *f)
 {
 	const struct options *o = s->options;
 
@@ -329,7 +333,7 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	/* after the last change of credentials, which would clear it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
 		return failure_set(f, CAUSE_OTHER, "parent death signal");
-	if (root_chdir(plan, f) == -1)
+	if (root_chdir(plan, f) == -1 || limit_core(limits, s->start, f) == -1)
 		return -1;
 	if (!o->without_landlock && landlock_enter(plan, f) == -1)
 		return -1;
@@ -339,14 +343,40 @@ give_up(const struct setup *s, const struct plan *plan, struct failure *f)
 	    f);
 }
 
+/* Where anything is allowed: the broker starts while the root is built. */
+static struct network *
+open_network(const struct setup *s, const struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct network *n = NULL;
+	int factory = network_factory(po);
+
+	if (!network_wanted(po) || !factory)
+		close(s->network[1]);
+	if (!network_wanted(po)) {
+		close(s->network[0]);
+		return NULL;
+	}
+	if (control_send(s->control, CONTROL_BROKER, factory, 0, NULL) == -1)
+		_exit(1); /* nobody is left to tell */
+	if (network_make(&n, po, s->network[0], factory ? s->network[1] : -1,
+		channel_deadline(BROKER_SECONDS), &f) == -1)
+		end(s, &f);
+	return n;
+}
+
 static void __attribute__((noreturn)) setup_main(const struct setup *s)
 {
 	struct failure f = {.step = CAUSE_OTHER};
+	struct limits limits;
 	struct policy policy;
 	struct plan plan;
 	struct root root;
+	struct network *network;
 
 	close(s->outside);
+	close(s->serving[0]);
+	close(s->serving[1]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -358,12 +388,16 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
 	receive_policy(s, &policy);
-	build(s, &policy, &root, &plan);
+	network = open_network(s, &policy);
+	build(s, &policy, &root, &plan, &limits);
 	policy_free(&policy);
-	if (give_up(s, &plan, &f) == -1)
+	if (give_up(s, &plan, &limits, &f) == -1)
+		end(s, &f);
+	/* last of all: whoever serves it has had all that time */
+	if (network != NULL && network_finish(network, &f) == -1)
 		end(s, &f);
 	start_scrub(s->start);
-	init_run(s, &plan);
+	init_run(s, &plan, &limits);
 }
 
 pid_t

@@ -23,6 +23,8 @@ struct setup {
 	const char *run;  /* its name, hex */
 	int audited;	  /* somebody wants the policy's digest */
 	int outside;	  /* the monitor's end of it: closed at once */
+	int network[2];	  /* to the broker and the socket factory, outside.h */
+	int serving[2];	  /* their ends of it: closed at once */
 };
 
 /*

@@ -165,8 +165,9 @@ limits(struct start *s)
 	/* 1 and not 0: 0 does not stop a core handler behind a pipe, core(5) */
 	if (getrlimit(RLIMIT_CORE, &core) == -1)
 		fatal("getrlimit: %s", strerror(errno));
+	s->core = core.rlim_max;
 	if (core.rlim_max >= 1)
-		core.rlim_cur = core.rlim_max = 1;
+		core.rlim_cur = 1; /* the hard one: limit_core() */
 	else if (core_handler())
 		fatal("the hard limit of the core size is 0, and this host "
 		      "has a core handler, which 0 does not stop "

@@ -10,6 +10,7 @@
 struct start {
 	mode_t umask;
 	struct rlimit nofile;
+	rlim_t core;	  /* the hard limit; see limit_core() */
 	sigset_t ignored; /* of SIGHUP, SIGINT and SIGQUIT: see nohup(1) */
 	char **env;	  /* the caller's environment, NULL-terminated */
 	char *area;	  /* where the kernel put arguments and environment */
@@ -20,9 +21,9 @@ struct start {
  * Brings this process into a known state, whatever the caller left: the
  * first act of main(). Descriptors 0-2 are open and no directories, every
  * other one is close-on-exec; timers are off, nothing is pending, every
- * signal has its default and is unblocked; personality, timer slack and core
- * size are set. The environment is saved and emptied. Ends the program with
- * a message if that cannot be had.
+ * signal has its default and is unblocked; personality and timer slack are
+ * set, and the core size is 1. The environment is saved and emptied. Ends the
+ * program with a message if that cannot be had.
  */
 void start_normalise(int argc, char **argv, char **envp, struct start *);
 

@@ -25,6 +25,7 @@ need make make
 need libc6-dev /usr/include/stdio.h
 need libseccomp-dev /usr/include/seccomp.h
 need libinih-dev /usr/include/ini.h
+need libevent-dev /usr/include/event2/event.h
 # without it everything is built with glibc, which starts later
 need musl-tools "/usr/lib/$arch-linux-musl/rcrt1.o"
 

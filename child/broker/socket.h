@@ -16,11 +16,10 @@ int sockaddr_read(
 socklen_t sockaddr_write(
     const struct address *, uint16_t port, struct sockaddr_storage *);
 
-/* A datagram and where it came to (IP_PKTINFO); local may be NULL. */
+/*
+ * A datagram, from whom, and to which address and port (IP_RECVORIGDSTADDR,
+ * IPV6_RECVORIGDSTADDR). Its length, or -1.
+ */
 ssize_t socket_receive_to(int fd, void *, size_t, struct sockaddr_storage *from,
-    struct address *local);
-/* From that address. 0 or -1. */
-int socket_send_from(int fd, const void *, size_t,
-    const struct sockaddr_storage *to, socklen_t, const struct address *local);
-
+    socklen_t *from_len, struct address *to, uint16_t *port);
 #endif

@@ -19,7 +19,7 @@ const struct key format_profile[] = {
     {"profile", "abuse", KEY_TEXT, 0, 0},
     {"profile", "include", KEY_NAMES, 0, 0},
     {"profile", "packs", KEY_YES, 0, OF_CARREL},
-    {"profile", "tier", KEY_LATER | KEY_RULE, RULE_TIER, 0},
+    {"profile", "tier", KEY_RULE, RULE_TIER, 0},
     {"fs", "read", KEY_BIND, VERB_READ, 0},
     {"fs", "write", KEY_BIND, VERB_WRITE, 0},
     {"fs", "try-read", KEY_BIND, VERB_TRY_READ, 0},
@@ -34,7 +34,7 @@ const struct key format_profile[] = {
     {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
     {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
     {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
-    {"egress", "allow", KEY_LATER | KEY_RULE, RULE_EGRESS, 0},
+    {"egress", "allow", KEY_RULE, RULE_EGRESS, 0},
     {"exec", "interpreter", KEY_LATER | KEY_RULE, RULE_INTERPRETER, 0},
     {"exec", "library", KEY_LATER | KEY_RULE, RULE_LIBRARY, 0},
     {"exec", "spawn", KEY_LATER | KEY_RULE, RULE_NO_SPAWN, 0},
@@ -43,12 +43,12 @@ const struct key format_profile[] = {
     {"limits", "memory", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
     {"limits", "processes", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
     {"limits", "cpu", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "cpu-time", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "wall-time", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "open-files", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "file-size", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "core-size", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
-    {"limits", "tmpfs", KEY_LATER | KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "cpu-time", KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "wall-time", KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "open-files", KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "file-size", KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "core-size", KEY_RULE, RULE_LIMIT, 0},
+    {"limits", "tmpfs", KEY_RULE, RULE_LIMIT, 0},
     {"audit", "report", KEY_LATER | KEY_RULE, RULE_REPORT, 0},
     {"audit", "on-violation", KEY_LATER | KEY_RULE, RULE_VIOLATION, 0},
     {"tool", NULL, KEY_LATER, 0, 0},
@@ -352,9 +352,15 @@ add_rule(struct drafting *in, const struct key *k, const struct reader_line *l)
 	if (p == NULL)
 		return -1;
 	d->rules = p;
-	if (rule_read(in->at, k->verb, l, &p[d->nrules]) == -1)
+	p += d->nrules;
+	if (rule_read(in->at, k->verb, l, p) == -1)
 		return -1;
 	d->nrules++;
+	/* of the tiers only what [egress] asks for is held yet */
+	if (p->kind == RULE_TIER && p->number == TIER_READ_ONLY)
+		return place_refuse(in->at, l->line, "remove the line",
+		    "\"%s = %s\" is not in this version of carrel", l->key,
+		    l->value);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "ipc/check.h"
+#include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
@@ -169,7 +170,7 @@ spot_at(const struct policy *po, size_t i)
 static int
 judge_sum(struct policy *po)
 {
-	char text[WHAT_LEN] = "";
+	char text[WHAT_LEN] = "", most[TEXT_MAX_LEN / 4] = "";
 	struct text_list l = {.buf = text, .cap = sizeof(text)};
 	char before[TEXT_SHOWN_MAX + 64];
 	const struct grant *g, *big = NULL;
@@ -192,16 +193,16 @@ judge_sum(struct policy *po)
 		if (big == NULL || g->size > big->size)
 			big = g;
 	}
-	if (sum <= TMPFS_SUM)
+	if (sum <= confine_tmpfs(po) || big == NULL)
 		return 0;
+	confine_tell_tmpfs(po, most, sizeof(most));
 	text_list_end(&l);
 	return place_refuse(
 	    &(struct place){po, po->profiles[big->origins[0].profile].name,
 		po->profiles[big->origins[0].profile].file},
 	    big->origins[0].line, "give them a smaller size=",
-	    "the tmpfs of the profiles add up to %llu MiB, more than %llu: %s",
-	    (unsigned long long)((sum + (1 << 20) - 1) >> 20),
-	    (unsigned long long)(TMPFS_SUM >> 20), text);
+	    "the tmpfs of the profiles add up to %llu MiB, %s: %s",
+	    (unsigned long long)((sum + (1 << 20) - 1) >> 20), most, text);
 }
 
 int

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "egress.h"
 #include "expand.h"
 #include "ipc/confine.h"
 #include "ipc/limits.h"
@@ -75,81 +76,31 @@ read_word(const struct place *at, const struct reader_line *l, struct rule *r)
 
 /* Numbers with a unit */
 
-enum unit {
-	UNIT_SIZE,
-	UNIT_TIME, /* seconds */
-	UNIT_TIME_MS,
-	UNIT_SHARE,
-	UNIT_COUNT
-};
-
-static const uint8_t units[LIMIT_LAST + 1] = {
-    [LIMIT_MEMORY] = UNIT_SIZE,
-    [LIMIT_PROCESSES] = UNIT_COUNT,
-    [LIMIT_CPU] = UNIT_SHARE,
-    [LIMIT_CPU_TIME] = UNIT_TIME,
-    [LIMIT_WALL_TIME] = UNIT_TIME_MS,
-    [LIMIT_OPEN_FILES] = UNIT_COUNT,
-    [LIMIT_FILE_SIZE] = UNIT_SIZE,
-    [LIMIT_CORE_SIZE] = UNIT_SIZE,
-    [LIMIT_TMPFS] = UNIT_SIZE,
-};
-
-/* What may stand behind a number, and what it is then times. */
-static const struct {
-	uint8_t unit;
-	const char *suffix;
-	uint64_t times;
-} suffixes[] = {
-    {UNIT_SIZE, "", 1},
-    {UNIT_SIZE, "K", 1ULL << 10},
-    {UNIT_SIZE, "M", 1ULL << 20},
-    {UNIT_SIZE, "G", 1ULL << 30},
-    {UNIT_TIME, "s", 1},
-    {UNIT_TIME, "m", 60},
-    {UNIT_TIME, "h", 3600},
-    {UNIT_TIME_MS, "ms", 1},
-    {UNIT_TIME_MS, "s", 1000},
-    {UNIT_TIME_MS, "m", 60000},
-    {UNIT_TIME_MS, "h", 3600000},
-    {UNIT_SHARE, "%", 1},
-    {UNIT_COUNT, "", 1},
-};
-
-/* The number in the greatest unit that it is a multiple of. */
-static void
-show(char *buf, size_t cap, uint8_t unit, uint64_t n)
-{
-	size_t i = NITEMS(suffixes);
-
-	while (i-- > 0)
-		if (suffixes[i].unit == unit && n % suffixes[i].times == 0 &&
-		    (n != 0 || suffixes[i].times == 1))
-			break;
-	text_add(buf, cap, "%llu%s",
-	    (unsigned long long)(n / suffixes[i].times), suffixes[i].suffix);
-}
+#define SIZE "a size in bytes or with K, M or G behind it"
 
 static int
 refuse_number(const struct place *at, const struct reader_line *l,
     const struct rule *r, const char *why)
 {
-	static const char *const forms[] = {
-	    [UNIT_SIZE] = "a size in bytes or with K, M or G behind it",
-	    [UNIT_TIME] = "a time such as 30s, 5m or 1h",
-	    [UNIT_TIME_MS] = "a time such as 500ms, 30s, 5m or 1h",
-	    [UNIT_SHARE] = "a share of one processor such as 50%",
-	    [UNIT_COUNT] = "a number",
+	static const char *const forms[LIMIT_LAST + 1] = {
+	    [LIMIT_MEMORY] = SIZE,
+	    [LIMIT_PROCESSES] = "a number",
+	    [LIMIT_CPU] = "a share of one processor such as 50%",
+	    [LIMIT_CPU_TIME] = "a time such as 30s, 5m or 1h",
+	    [LIMIT_WALL_TIME] = "a time such as 500ms, 30s, 5m or 1h",
+	    [LIMIT_OPEN_FILES] = "a number",
+	    [LIMIT_FILE_SIZE] = SIZE,
+	    [LIMIT_CORE_SIZE] = SIZE,
+	    [LIMIT_TMPFS] = SIZE,
 	};
 	char fix[FIX_MAX_LEN] = "write ";
-	uint8_t unit = units[r->what];
 	uint64_t min, max;
 
 	rule_range(r->what, &min, &max);
-	text_add(fix, sizeof(fix), "%s, from ", forms[unit]);
-	show(fix, sizeof(fix), unit, min);
+	text_add(fix, sizeof(fix), "%s, from ", forms[r->what]);
+	rule_number(fix, sizeof(fix), r->what, min);
 	text_add(fix, sizeof(fix), " to ");
-	show(fix, sizeof(fix), unit, max);
+	rule_number(fix, sizeof(fix), r->what, max);
 	return refuse(at, l, fix, why);
 }
 
@@ -169,20 +120,18 @@ static int
 read_number(const struct place *at, const struct reader_line *l, struct rule *r)
 {
 	const char *behind = read_digits(l->value, &r->number);
+	const struct rule_suffix *u = rule_suffixes(r->what);
 	uint64_t min, max;
-	size_t i;
 
 	rule_range(r->what, &min, &max);
-	for (i = 0; behind != NULL && i < NITEMS(suffixes); i++)
-		if (suffixes[i].unit == units[r->what] &&
-		    strcmp(suffixes[i].suffix, behind) == 0)
-			break;
-	if (behind == NULL || i == NITEMS(suffixes))
+	while (behind != NULL && u->suffix != NULL &&
+	       strcmp(u->suffix, behind) != 0)
+		u++;
+	if (behind == NULL || u->suffix == NULL)
 		return refuse_number(at, l, r, "is not a value of this key");
-	if (r->number > max / suffixes[i].times ||
-	    r->number * suffixes[i].times < min)
+	if (r->number > max / u->times || r->number * u->times < min)
 		return refuse_number(at, l, r, "is out of its range");
-	r->number *= suffixes[i].times;
+	r->number *= u->times;
 	return 0;
 }
 
@@ -220,6 +169,8 @@ rule_read(const struct place *at, unsigned kind, const struct reader_line *l,
 	case RULE_INTERPRETER:
 	case RULE_LIBRARY:
 		return read_path(at, l, r);
+	case RULE_EGRESS:
+		return egress_read(at, l, r);
 	case RULE_LIMIT:
 		r->what = limit_named(l->key);
 		if (read_number(at, l, r) == -1)
@@ -262,8 +213,10 @@ resolve_one(const struct place *at, const struct caller *ca, size_t first,
 	r.profile = profile;
 	r.text = text;
 	text[0] = '\0';
-	if (draft->text[0] != '\0' &&
-	    expand_path(at, r.line, draft->text, ca, EXPAND_GUEST, text) == -1)
+	if (r.kind == RULE_EGRESS)
+		r.text = draft->text; /* no path, and no placeholders */
+	else if (draft->text[0] != '\0' && expand_path(at, r.line, draft->text,
+					       ca, EXPAND_GUEST, text) == -1)
 		return -1;
 	if (rule_check(&r, why, sizeof(why)) == -1)
 		return place_refuse(
@@ -336,5 +289,5 @@ rules_resolve(
 	/* where a line is missing nobody knows what is in common */
 	if (bad == 0 && (empty = confine_empty(po)) != 0)
 		bad = judge_empty(po, empty);
-	return bad;
+	return bad == 0 ? egress_judge(po) : bad;
 }

@@ -234,12 +234,12 @@ size_of(const char *s)
 		return 0;
 	for (; *s >= '0' && *s <= '9'; s++) {
 		n = n * 10 + (uint64_t)(*s - '0');
-		if (n > TMPFS_SUM)
+		if (n > TMPFS_SIZE_MAX)
 			return 0;
 	}
 	if (*s != '\0') {
 		shift = *s == 'K' ? 10 : *s == 'M' ? 20 : *s == 'G' ? 30 : 0;
-		if (shift == 0 || s[1] != '\0' || n > TMPFS_SUM >> shift)
+		if (shift == 0 || s[1] != '\0' || n > TMPFS_SIZE_MAX >> shift)
 			return 0;
 	}
 	n <<= shift;
@@ -270,7 +270,8 @@ value_tmpfs(const struct place *at, uint32_t line, const char *key,
 			    "has a second word that is not size=");
 		if ((size = size_of(w.word[1] + 5)) == 0)
 			return refuse(&w,
-			    "write size=N, N from 4K to 1G in bytes or with K, "
+			    "write size=N, N from 4K to 1024G in bytes or with "
+			    "K, "
 			    "M or G behind it",
 			    "has an impossible size");
 	}

@@ -160,29 +160,6 @@ block_commands(struct out *o, const struct view *v)
 }
 
 static void
-block_limits(struct out *o, const struct plan *p)
-{
-	struct cell left = {0}, right = {0};
-	unsigned long long sum = 0;
-	size_t i, n = 0;
-
-	out_block(o, "LIMITS", "");
-	own_row(o, "core", "1 byte, soft and hard", "");
-	if (p != NULL) {
-		for (i = 0; i < p->nsteps; i++)
-			if (p->steps[i].kind == STEP_TMPFS) {
-				sum += p->steps[i].size;
-				n++;
-			}
-		cell_size(&left, sum);
-		cell_addf(&left, " at most, the sum of %zu tmpfs", n);
-		cell_add(&right, own);
-		out_row(o, "memory", &left, &right, "");
-	}
-	own_row(o, "others", "as the caller's", "");
-}
-
-static void
 landlock_row(struct out *o, const struct screen_request *q)
 {
 	struct cell left = {0}, right = {0};
@@ -272,13 +249,12 @@ explain_draw(struct out *o, const struct view *v)
 	explain_profiles(o, po);
 	explain_fs(o, v);
 	block_commands(o, v);
-	out_block(o, "NETWORK", "");
-	own_row(o, "none", "a network of its own with nothing but lo", "");
+	explain_net(o, po);
 	if (v->plan != NULL)
 		explain_env(o, v->plan);
 	else
 		explain_env_claims(o, po);
-	block_limits(o, v->plan);
+	explain_limits(o, v);
 	block_confinement(o, v);
 	block_not_granted(o, v->host);
 	if (po->nrefusals > 0)

@@ -29,7 +29,7 @@ static const struct {
     /* modes, open and fcntl; O_TMPFILE without its O_DIRECTORY */
     C(S_ISUID), C(S_ISGID), C(O_CREAT),
     {"O_TMPFILE", O_TMPFILE & ~O_DIRECTORY}, C(O_ACCMODE), C(F_SETLEASE),
-    C(F_NOTIFY), {"F_SETDELEG", 1040}, C(F_GETFL),
+    C(F_NOTIFY), {"F_SETDELEG", 1040}, C(F_GETFL), {"F_SETPIPE_SZ", 1031},
     /* memory and sockets */
     C(RLIMIT_CORE), C(PRIO_PROCESS), C(PRIO_USER), {"IOPRIO_WHO_PROCESS", 1},
     {"IOPRIO_WHO_USER", 3}, C(PROT_EXEC), C(MAP_ANONYMOUS), C(AF_UNIX), C(AF_INET), C(AF_INET6),

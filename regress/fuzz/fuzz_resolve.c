@@ -120,6 +120,10 @@ text_of(const struct policy *po)
 			fprintf(f, ",%d.%u", po->env[i].origins[k].profile,
 			    po->env[i].origins[k].line);
 	}
+	for (i = 0; i < po->nrules; i++)
+		fprintf(f, "L%s|%d|%llu|%s|%d.%u", rule_key(&po->rules[i]),
+		    po->rules[i].what, (unsigned long long)po->rules[i].number,
+		    po->rules[i].text, po->rules[i].profile, po->rules[i].line);
 	for (i = 0; i < po->nrefusals; i++)
 		fprintf(f, "R%s|%s|%u|%s|%s", po->refusals[i].profile,
 		    po->refusals[i].file, po->refusals[i].line,

@@ -134,7 +134,7 @@ judge_grant(const struct policy *po, const struct grant *g)
 		broken("source", g->source);
 	if (g->kind != GRANT_BIND && g->flags != 0)
 		broken("flags", g->guest);
-	if (g->kind == GRANT_TMPFS && (g->size < 4096 || g->size > 1U << 30))
+	if (g->kind == GRANT_TMPFS && (g->size < 4096 || g->size > 1ULL << 40))
 		broken("size", g->guest);
 	for (i = 0; i < g->norigins; i++) {
 		v = g->origins[i].verb;
@@ -241,6 +241,23 @@ judge_rule(const struct policy *po, size_t i)
 		broken("rule", "nothing is left");
 }
 
+static inline void
+judge_sum(const struct policy *po)
+{
+	uint64_t sum = 0, most = 0;
+	size_t i;
+
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].kind == RULE_LIMIT &&
+		    po->rules[i].what == LIMIT_TMPFS &&
+		    (most == 0 || po->rules[i].number < most))
+			most = po->rules[i].number;
+	for (i = 0; i < po->ngrants; i++)
+		sum += po->grants[i].size;
+	if (sum > (most != 0 ? most : 1ULL << 30))
+		broken("tmpfs", "more than a run may have");
+}
+
 /* Of a policy that policy_check() accepted. */
 static inline void
 judge_policy(const struct policy *po)
@@ -271,6 +288,7 @@ judge_policy(const struct policy *po)
 		judge_claim(po, i);
 	for (i = 0; i < po->nrules; i++)
 		judge_rule(po, i);
+	judge_sum(po);
 }
 
 /*

@@ -98,7 +98,7 @@ try:
         "grant 2 /opt/lie - 65536", "grant 1 /usr /usr 0",
         "grant 2 /tmpfs - 0", "grant 2 /tmpfs - 1",
         "grant 2 /tmpfs - 0x7fffffffffffffff", "grant 2 /tmpfs /usr 65536",
-        "grant 2 /t - 1073741825", "grant 3 /l - 0", "grant 3 /l \x1b 0",
+        "grant 2 /t - 1073741825", "grant 2 /t - 1099511627777", "grant 3 /l - 0", "grant 3 /l \x1b 0",
         "grant 3 /l x 1", "grant 1 /x - 0"])
     all_caught("records out of turn", ["wire swap %d %d" % (i, k) for i, k in (
         (0, 1), (0, 8), (1, 2), (1, 8), (2, 8), (7, 8), (0, 4))] +

@@ -10,11 +10,12 @@ from tap import *
 import golden
 
 # Where texts for a person are.
-SOURCES = ("child/parser/%s.c", """claim config coupling environ expand format
-    graph judge layers reader resolve sandbox select value variable"""), (
-    "parent/%s.c", """account ask events events_file helper main missing monitor options outcome plan
-    plan_env plan_judge plan_list plan_own plan_shape plan_start plan_trust
-    start""")
+SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
+    format graph judge layers reader resolve rule sandbox select value
+    variable"""), (
+    "parent/%s.c", """account ask bound events events_file helper main missing
+    monitor monitor_helpers network options outcome outside plan plan_env
+    plan_judge plan_list plan_own plan_shape plan_start plan_trust start""")
 
 # (file, a regular expression for the whole text): why it is not below.
 EXEMPT = [
@@ -35,7 +36,7 @@ EXEMPT = [
     ("account", r"the home of .* has no place inside.*|the working "
      "directory's path is too long or odd.*|-C .* is not a directory.*",
      "the kernel has no such path"),
-    ("account|start|monitor|main|helper|ask", r"(getgroups|sigaction.*|"
+    ("account|start|monitor|monitor_helpers|main|helper|ask", r"(getgroups|sigaction.*|"
      r"sigprocmask|setitimer|getrlimit|setrlimit|personality|no_new_privs|"
      r"socketpair|fork|signalfd|waitpid|close_range|a session keyring): .*|"
      r"timer slack: .*|"
@@ -44,12 +45,12 @@ EXEMPT = [
     ("start", r"close_range: .* later", "hostile/failclosed.t"),
     ("monitor", r"unexpected message .*|a bad message from inside.*",
      "pid 1 would have to lie"),
-    ("events|monitor", r"--require-audit: .*|/dev/log: .*", "the host's "
+    ("events|monitor_helpers", r"--require-audit: .*|/dev/log: .*", "the host's "
      "log is there or not: run/audit.t"),
     ("events", r"--events .* lines are missing|%llu violation.*|  %s: .*|"
      r"  and %.*|no match", "run/events.t has violations"),
     ("events_file", r"belongs to another user", "run/events.t"),
-    ("monitor", r"a bad event from a helper.*", "a helper would have to: "
+    ("monitor_helpers", r"a bad event from a helper.*", "a helper would have to: "
      "unit/test_event.c"),
     ("outcome", r"the arguments and the environment are too long .*",
      "run/exit.t B010"),
@@ -58,6 +59,15 @@ EXEMPT = [
      r"out of memory for the policy", "a parser that fails: hostile/lies.t"),
     ("plan", r"the grants lie too deep for their number: .*",
      "some thousand grants: hostile/lies.t, unit/test_bounds.c"),
+    ("network", r"tell carrel-broker %s|make .*|let the .*|the socket .*",
+     "a call that fails: hostile/failclosed.t"),
+    ("network", r"\[egress\] allows more than .*",
+     "more than 1,024 sockets: run/egress.t"),
+    ("network", r"carrel-broker is not ready .*", "run/egress.t R061"),
+    ("network", r"what is allowed|which hosts are allowed|of its sockets",
+     "parts of the first of these"),
+    ("outside", r"%s %s %d while .*|was ended by signal|ended with|the socket "
+     r"factory", "run/egress.t R062"),
     ("main", r"carrel, empty", "the name of a keyring"),
     ("main", r"installed with privilege.*", "run/start.t S100"),
     ("main", r"new namespaces: .*", "unit/test_cause.c, run/start.t V027"),
@@ -70,10 +80,17 @@ EXEMPT = [
     ("plan_env|plan_list", r"<- .*|\(not shown\)|nothing grants it|it is .*|"
      r"it has a .*|it holds .*|only .* is there|element by element",
      "on a screen: run/variables.t"),
+    ("rule", r"a share of one .*|.*\bno %s in common.*|leave out one of .*"
+     r"|says what is so .*|write another value|, or remove the line|write one"
+     r" .*", "of keys of a later version: unit/test_rule.c"),
+    ("bound", r"the wall time is over.*|a limit ended the payload.*",
+     "the ends of a run: run/limits.t"),
     ("format|rule", r"there are more than %d lines in \[egress\], .*",
      "thousands of lines: unit/test_rule.c"),
     ("value", r"write one path, as it is inside; .*",
      "of keys of a later version: unit/test_rule.c"),
+    ("egress", r"has no place in the tier read-only|needs the tier .*|write "
+     r"tier = .*|leave out one of the two, .*", "of a later version"),
     ("variable", r"write one element only", "no list of now can be set"),
     ("plan_judge", r"a block device|take it out: only character .*|"
      r"name each character .*|write .*device = .*|device = %s: leads to .*",
@@ -178,7 +195,8 @@ with Place() as p:
     b.file("a section of a later version", "[audit]\nreport = fs\n")
     b.file("an unknown section", "[files]\nread = /usr\n")
     b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
-    b.file("a key of a later version", "tier = read-only\n")
+    b.file("a tier of a later version", "tier = read-only\n")
+    b.file("a key of a later version", "[limits]\nmemory = 1G\n")
     b.file("an unknown key", "[fs]\nraed = /usr\n")
     b.file("a key that subtracts", "[fs]\nmask = /usr\n")
     b.file("a key that is carrel's own", "packs = yes\n")
@@ -261,7 +279,13 @@ with Place() as p:
              "".join("PATH = /usr/%d\n" % i for i in range(65))),
             ("many lines", "[environ.set]\n" + "".join(
                 "A%d = x\n" % i for i in range(4097))),
-            ("a placeholder in a value", "[environ.set]\nEDITOR = {hom}/x\n")
+            ("a placeholder in a value", "[environ.set]\nEDITOR = {hom}/x\n"),
+            ("a time without a unit", "[limits]\nwall-time = 5\n"),
+            ("a short time", "[limits]\ncpu-time = 0s\n"),
+            ("too many open files", "[limits]\nopen-files = 99999999\n"),
+            ("a size that is none", "[limits]\nfile-size = 1T\n"),
+            ("a limit twice", "[limits]\ntmpfs = 1G\ntmpfs = 2G\n"),
+            ("a limit of a later version", "[limits]\ncpu = 50%\n")
             ):
         b.file(name, body)
     os.makedirs(p.proj + "/a:b")
@@ -434,6 +458,9 @@ with Place() as p:
     b.fs("a link to the whole host", "read = %s/toroot" % T)
     b.fs("too much memory", "tmpfs = /opt/a size=1G", "tmpfs = /opt/b")
     b.fs("too much with carrel's own", "tmpfs = /opt/a size=1G")
+    b.file("too much for a profile", "[fs]\ntmpfs = /opt/a size=2G\n"
+           "[limits]\ntmpfs = 1G\n")
+    b.file("less than carrel needs", "[limits]\ntmpfs = 1M\n")
     os.symlink("../other", T + "/data/link")
     b.fs("a link in a bind", "read = %s/data" % T, "read = %s/data/link" % T)
     b.fs("absent where it could be made", "write = %s/data" % T,
@@ -466,6 +493,33 @@ with Place() as p:
         b.add(name, *own, env=dict(p.env, XDG_CONFIG_HOME=T + "/xdg"))
         os.unlink(p.conf)
     os.rename(T + "/conf", p.conf)
+    # [egress]
+    for name, value in (
+            ("no form", "example.org:443"),
+            ("a host alone", "example.org"),
+            ("an unknown scheme", "ftp://example.org:21"),
+            ("no port", "https://example.org"),
+            ("no port of tcp", "tcp://[2001:db8::1]"),
+            ("an impossible port", "https://example.org:65536"),
+            ("a path", "https://example.org:443/x"),
+            ("a word behind", "https://example.org:443 public"),
+            ("colons", "tcp://2001:db8::1:443"),
+            ("other brackets", "tcp://[192.0.2.1]:443"),
+            ("a mapped address", "tcp://[::ffff:192.0.2.1]:443"),
+            ("an octal address", "tcp://0300.0.2.1:443"),
+            ("too many numbers", "tcp://192.0.2.1.1:443"),
+            ("loopback", "tcp://127.0.0.1:443"),
+            ("localhost", "tcp://localhost:443"),
+            ("another script", "https://b\u00fccher.example:443"),
+            ("half a wildcard", "https://w*.example.org:443"),
+            ("no name", "https://-x.example.org:443"),
+            ("everything private", "* private"),
+            ("everything", "*")):
+        b.file(name, "[egress]\nallow = %s\n" % value)
+    p.profile("x", HEAD + "[egress]\n" + "".join(
+        "allow = tcp://a.example:%d\n" % (i + 1) for i in range(1025)))
+    b.add("many rules", "run", "-p", "x", "--", "echo", MARK)
+    p.unprofile()
     # the command line
     p.write(T + "/one", "")
     os.link(T + "/one", T + "/two")
@@ -565,6 +619,14 @@ with Place() as p:
           "run", "--", "echo", MARK, carrel=HELPERS + "/inject")
     b.add("no poll", "fail", "0", "poll", "1", "1", CARREL, "run", "--",
           "echo", MARK, carrel=HELPERS + "/inject")
+    p.profile("x", HEAD + "[egress]\nallow = tcp://a.example:1\n")
+    broker = mine + "/libexec/carrel/carrel-broker"
+    shutil.copy("/bin/false", broker)
+    net = ("run", "-p", "x", "--", "echo", MARK)
+    b.add("a broker that ends", *net, carrel=mine + "/bin/carrel")
+    os.unlink(broker)
+    b.add("no broker", *net, carrel=mine + "/bin/carrel")
+    p.unprofile()
     os.unlink(parse)
     b.add("no parser", "run", "--", "echo", MARK,
           carrel=mine + "/bin/carrel")

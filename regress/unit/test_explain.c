@@ -193,7 +193,7 @@ START_TEST(test_rows)
 	assert_row(text, "shipped", "@sys", "default");
 	assert_row(text, "outside", "/home/ada/.ssh", "(carrel)");
 	assert_row(text, "landlock", "ABI 7", "scoped");
-	assert_row(text, "core", "1 byte", "(carrel)");
+	assert_row(text, "core-size", "1 byte", "(carrel)");
 	assert_lacks(text, "REFUSED");
 	assert_lacks(text, "covers credentials");
 	free(text);

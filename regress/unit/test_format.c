@@ -105,8 +105,9 @@ END_TEST
 START_TEST(later_versions)
 {
 	static const char *const sections[] = {
-	    "egress", "exec", "limits", "audit", "tool fetch", "example one"};
-	static const char *const keys[][2] = {{"profile", "tier"}};
+	    "exec", "audit", "tool fetch", "example one"};
+	static const char *const keys[][2] = {
+	    {"limits", "memory"}, {"limits", "processes"}, {"limits", "cpu"}};
 	char text[128], what[128];
 	size_t i;
 
@@ -125,6 +126,32 @@ START_TEST(later_versions)
 		    keys[i][1], keys[i][0]);
 		refused(text, 2, what, "remove");
 	}
+	refused("[profile]\ntier = read-only\n", 2,
+	    "\"tier = read-only\" is not in this version of carrel", "remove");
+}
+END_TEST
+
+/* The rest of [limits], line by line, and each once. */
+START_TEST(limits)
+{
+	struct draft d;
+	struct policy po;
+
+	parse("[limits]\ncpu-time = 5m\nwall-time = 2s\nopen-files = 64\n"
+	      "file-size = 64M\ncore-size = 8K\ntmpfs = 2G\n",
+	    LAYER_USER, &d, &po);
+	ck_assert_uint_eq(d.nrules, 6);
+	ck_assert_uint_eq(d.rules[1].kind, RULE_LIMIT);
+	ck_assert_uint_eq(d.rules[1].what, LIMIT_WALL_TIME);
+	ck_assert_uint_eq(d.rules[1].number, 2000);
+	ck_assert_uint_eq(d.rules[1].line, 3);
+	draft_free(&d);
+	refused("[limits]\ntmpfs = 1G\ncpu-time = 1s\ntmpfs = 1G\n", 4,
+	    "\"tmpfs\" in [limits] stands a second time, it was in line 2",
+	    "remove one");
+	refused("[limits]\nwall-time =\n", 2, "has no value", "write a value");
+	refused("[limits]\nwall = 1s\n", 2, "unknown key \"wall\" in [limits]",
+	    "cpu-time, wall-time, open-files");
 }
 END_TEST
 
@@ -266,8 +293,8 @@ END_TEST
 START_TEST(memory)
 {
 	static const char *const bad[] = {"", "0", "4095", "-4096", "+4096",
-	    "0x1000", "64m", "64MB", "64 M", "1.5G", "2G", "1025M",
-	    "1073741825", "99999999999999999999", "18446744073709551616",
+	    "0x1000", "64m", "64MB", "64 M", "1.5G", "1T", "1025G",
+	    "1099511627777", "99999999999999999999", "18446744073709551616",
 	    "17179869184G", "3K", "M"};
 	char text[128];
 	size_t i;
@@ -312,7 +339,7 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {whole_profile, later_versions,
+	const TTest *const tests[] = {whole_profile, later_versions, limits,
 	    unknown_names, scalars, binds, nodes, links, memory, placeholders};
 
 	return run_suite("format", tests, NITEMS(tests));

@@ -4,6 +4,7 @@
 #include "child/parser/layers.h"
 #include "child/parser/resolve.h"
 #include "child/parser/select.h"
+#include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "parse_help.h"
 
@@ -391,10 +392,46 @@ START_TEST(sum_of_tmpfs)
 	put_file(l.user, "b", "[fs]\n\ntmpfs = /b size=1G\n");
 	only(&l, "a", "b", NULL);
 	snprintf(want, sizeof(want),
-	    "1536 MiB, more than 1024: /a 512 MiB (tmpfs of a, %s/a.profile:2)"
+	    "1536 MiB, more than 1G: /a 512 MiB (tmpfs of a, %s/a.profile:2)"
 	    ", /b 1024 MiB (tmpfs of b, %s/b.profile:3)",
 	    l.user, l.user);
 	refused(&l, 3, want, "size=");
+	shuffle(&l);
+	layout_free(&l);
+}
+END_TEST
+
+/* S2b, S3: every claim crosses, and the least of the sums is the limit. */
+START_TEST(limits)
+{
+	struct layout l;
+	struct policy po;
+	char want[256];
+
+	layout_init(&l);
+	put_file(l.user, "a",
+	    "[profile]\ninclude = c\n[fs]\ntmpfs = /a size=1G\n[limits]\n"
+	    "wall-time = 2s\ntmpfs = 3G\n");
+	put_file(l.user, "b", "[limits]\ntmpfs = 2G\nwall-time = 1m\n");
+	put_file(
+	    l.user, "c", "[limits]\ncpu-time = 9s\n[fs]\ntmpfs = /c size=1G\n");
+	only(&l, "a", "b", "@sys");
+	resolves(&l, &po);
+	ck_assert_uint_eq(po.nrules, 5);
+	ck_assert_uint_eq(po.rules[0].what, LIMIT_CPU_TIME);
+	ck_assert_str_eq(po.profiles[po.rules[0].profile].name, "c");
+	ck_assert_uint_eq(po.rules[1].number, 2000);
+	ck_assert_uint_eq(po.rules[1].line, 6);
+	ck_assert_uint_eq(confine_tmpfs(&po), 2ULL << 30);
+	policy_free(&po);
+	shuffle(&l);
+	put_file(l.user, "d", "[limits]\ntmpfs = 2047M\n");
+	only(&l, "a", "b", "d");
+	snprintf(want, sizeof(want),
+	    "add up to 2048 MiB, more than 2047M (tmpfs = 2047M of d, "
+	    "%s/d.profile:2)",
+	    l.user);
+	refused(&l, 4, want, "size=");
 	shuffle(&l);
 	layout_free(&l);
 }
@@ -885,10 +922,10 @@ int
 main(void)
 {
 	const TTest *const tests[] = {defaults, names, many_unknown_names,
-	    includes, cycles, depth, joins, sum_of_tmpfs, conflicts, commands,
-	    nesting, deep_nesting, bad_claims, both_sides, home_as_target,
-	    own_home_beside_home, many_refusals, many_claimants, many_grants,
-	    shipped};
+	    includes, cycles, depth, joins, sum_of_tmpfs, limits, conflicts,
+	    commands, nesting, deep_nesting, bad_claims, both_sides,
+	    home_as_target, own_home_beside_home, many_refusals, many_claimants,
+	    many_grants, shipped};
 
 	return run_suite("resolve", tests, NITEMS(tests));
 }

@@ -1,0 +1,343 @@
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "broker.h"
+#include "lookup.h"
+#include "loop.h"
+#include "own.h"
+#include "socket.h"
+
+struct
+try {
+	struct dial *of;
+	int fd; /* -1: none */
+	struct watch *watch;
+};
+
+struct dial {
+	TAILQ_ENTRY(dial) entry; /* while it waits */
+	struct broker *b;
+	struct target to;
+	char name[EGRESS_HOST_MAX + 1];
+	struct dial **where;
+	void (*done)(void *, int, int);
+	void *arg;
+	int active, begun; /* begun: the first address was tried */
+	struct lookup *lookup;
+	int owed; /* families that are not looked up yet */
+	struct dns_found v6, v4;
+	size_t next6, next4;
+	int last; /* the family that was tried last */
+	struct try try[DIAL_TRIES];
+	struct watch *deadline, *stagger;
+	int err;	     /* of the last that failed */
+	const char *refused; /* why one was, or NULL */
+	struct address which;
+};
+
+static void next(struct dial *);
+
+void
+dialer_init(struct dialer *d)
+{
+	memset(d, 0, sizeof(*d));
+	TAILQ_INIT(&d->waiting);
+}
+
+static void
+drop(struct try *t)
+{
+	watch_free(t->watch);
+	t->watch = NULL;
+	if (t->fd != -1)
+		close(t->fd);
+	t->fd = -1;
+}
+
+static void begin(struct dial *);
+
+static void
+release(struct dial *d)
+{
+	struct dialer *all = &d->b->dialer;
+	struct dial *waiting;
+	size_t i;
+
+	for (i = 0; i < DIAL_TRIES; i++)
+		drop(&d->try[i]);
+	lookup_free(d->lookup);
+	watch_free(d->deadline);
+	watch_free(d->stagger);
+	*d->where = NULL;
+	if (!d->active) {
+		TAILQ_REMOVE(&all->waiting, d, entry);
+		free(d);
+		return;
+	}
+	free(d);
+	all->active--;
+	if ((waiting = TAILQ_FIRST(&all->waiting)) == NULL) {
+		all->said = 0;
+		return;
+	}
+	TAILQ_REMOVE(&all->waiting, waiting, entry);
+	begin(waiting);
+}
+
+void
+dial_cancel(struct dial *d)
+{
+	if (d != NULL)
+		release(d);
+}
+
+static void
+finish(struct dial *d, int fd, int err)
+{
+	void (*done)(void *, int, int) = d->done;
+	void *arg = d->arg;
+
+	release(d);
+	done(arg, fd, err);
+}
+
+static void
+fail(struct dial *d, int err)
+{
+	char text[ADDRESS_TEXT];
+	int named = d->to.name != NULL;
+
+	if (d->refused != NULL) {
+		address_text(&d->which, text);
+		report_refused(&d->b->report, d->to.rule, "connect", ECONNRESET,
+		    "%s %s%s%s:%u%s%s%s: %s", d->to.udp ? "udp" : "tcp",
+		    !named && d->which.family == AF_INET6 ? "[" : "",
+		    named ? d->name : text,
+		    !named && d->which.family == AF_INET6 ? "]" : "",
+		    d->to.port, named ? " (" : "", named ? text : "",
+		    named ? ")" : "", d->refused);
+		err = EACCES;
+	}
+	finish(d, -1, err);
+}
+
+static void
+expired(unsigned what, void *arg)
+{
+	(void)what;
+	fail(arg, ETIMEDOUT);
+}
+
+static void
+staggered(unsigned what, void *arg)
+{
+	(void)what;
+	next(arg);
+}
+
+/* The families in turn, IPv6 first. NULL: none is left for now. */
+static const struct address *
+pick(struct dial *d)
+{
+	int six = d->next6 < d->v6.n, four = d->next4 < d->v4.n;
+
+	if (six && (!four || d->last != AF_INET6)) {
+		d->last = AF_INET6;
+		return &d->v6.address[d->next6++];
+	}
+	d->last = AF_INET;
+	return four ? &d->v4.address[d->next4++] : NULL;
+}
+
+static void
+answered(unsigned what, void *arg)
+{
+	struct try *t = arg;
+	struct dial *d = t->of;
+	socklen_t len = sizeof(d->err);
+	int fd = t->fd;
+
+	(void)what;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &d->err, &len) == -1)
+		d->err = errno;
+	if (d->err != 0) {
+		drop(t);
+		next(d);
+		return;
+	}
+	t->fd = -1;
+	finish(d, fd, 0);
+}
+
+/* What was judged is what is connected. 1: done at once; 0: begun; -1 */
+static int
+connect_to(struct dial *d, struct try *t, const struct address *a)
+{
+	struct sockaddr_storage ss;
+	socklen_t len;
+	enum reach reach;
+	const char *why;
+
+	reach = own_judge(d->b->own, a, &why);
+	if (reach == REACH_NEVER ||
+	    (reach == REACH_PRIVATE && !d->to.private)) {
+		if (strcmp(why, "no route") == 0) {
+			d->err = ENETUNREACH;
+			return -1;
+		}
+		d->refused = why;
+		d->which = *a;
+		return -1;
+	}
+	t->fd = socket(a->family,
+	    (d->to.udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK |
+		SOCK_CLOEXEC,
+	    0);
+	if (t->fd == -1) {
+		d->err = errno;
+		return -1;
+	}
+	len = sockaddr_write(a, d->to.port, &ss);
+	if (connect(t->fd, (struct sockaddr *)&ss, len) == 0)
+		return 1;
+	if (errno == EINPROGRESS) {
+		t->watch =
+		    watch_new(d->b->loop, t->fd, LOOP_WRITE, answered, t);
+		if (t->watch != NULL && watch_start(t->watch, -1) == 0)
+			return 0;
+		errno = ENOMEM;
+	}
+	d->err = errno;
+	drop(t);
+	return -1;
+}
+
+static struct try *
+free_try(struct dial *d, int *busy)
+{
+	struct try *t, *idle = NULL;
+
+	*busy = 0;
+	for (t = d->try; t < d->try + DIAL_TRIES; t++)
+		if (t->fd == -1)
+			idle = t;
+		else
+			(*busy)++;
+	return idle;
+}
+
+/* Tries the next address, if it is its turn; or ends it all. */
+static void
+next(struct dial *d)
+{
+	const struct address *a = NULL;
+	struct try *t;
+	int busy, n = -1, fd;
+
+	d->begun = 1;
+	watch_stop(d->stagger);
+	while ((t = free_try(d, &busy)) != NULL && (a = pick(d)) != NULL) {
+		n = connect_to(d, t, a);
+		if (n == 1) {
+			fd = t->fd;
+			t->fd = -1;
+			finish(d, fd, 0);
+			return;
+		}
+		if (n == 0) {
+			(void)watch_start(d->stagger, DIAL_STAGGER_MS);
+			return;
+		}
+	}
+	if (busy == 0 && a == NULL && d->owed == 0)
+		fail(d, d->err);
+}
+
+static void
+found(void *arg, int family, enum dns_verdict v, const struct dns_found *f)
+{
+	struct dial *d = arg;
+	struct dns_found *mine = family == AF_INET6 ? &d->v6 : &d->v4;
+	size_t i;
+
+	*mine = *f;
+	for (i = 0; i < mine->n; i++)
+		reach_unmap(&mine->address[i]);
+	d->owed--;
+	if (v == DNS_NO_NAME || v == DNS_NONE)
+		d->err = EHOSTUNREACH;
+	if (d->owed == 0 || (family == AF_INET6 && f->n > 0)) {
+		next(d);
+	} else if (f->n > 0) {
+		(void)watch_start(d->stagger, DIAL_RESOLVE_MS);
+	}
+}
+
+static void
+begin(struct dial *d)
+{
+	d->active = 1;
+	d->b->dialer.active++;
+	d->err = EHOSTUNREACH;
+	if (watch_start(d->deadline, DIAL_SECONDS * 1000) == -1) {
+		fail(d, ENOMEM);
+		return;
+	}
+	if (d->to.name != NULL) {
+		d->owed = 2;
+		d->lookup = lookup_start(
+		    d->b->loop, &d->b->servers, d->name, 0, found, d);
+		if (d->lookup == NULL)
+			fail(d, ENOMEM);
+		return;
+	}
+	d->v4.address[0] = d->to.address;
+	reach_unmap(&d->v4.address[0]);
+	d->v4.n = 1;
+	next(d);
+}
+
+int
+dial_start(struct broker *b, const struct target *to, struct dial **where,
+    void (*done)(void *, int, int), void *arg)
+{
+	struct dialer *all = &b->dialer;
+	struct dial *d = calloc(1, sizeof(*d));
+	size_t i;
+
+	if (d == NULL)
+		return -1;
+	d->b = b;
+	d->to = *to;
+	if (to->name != NULL)
+		strcpy(d->name, to->name);
+	d->where = where;
+	d->done = done;
+	d->arg = arg;
+	for (i = 0; i < DIAL_TRIES; i++)
+		d->try[i] = (struct try){d, -1, NULL};
+	d->deadline = watch_new(b->loop, -1, 0, expired, d);
+	d->stagger = watch_new(b->loop, -1, 0, staggered, d);
+	if (d->deadline == NULL || d->stagger == NULL) {
+		watch_free(d->deadline);
+		watch_free(d->stagger);
+		free(d);
+		return -1;
+	}
+	*where = d;
+	if (all->active < DIAL_MAX) {
+		begin(d);
+		return 0;
+	}
+	if (!all->said)
+		report_limit(&b->report, "wait",
+		    "%d connections to the outside that are not answered yet",
+		    DIAL_MAX);
+	all->said = 1;
+	TAILQ_INSERT_TAIL(&all->waiting, d, entry);
+	return 0;
+}

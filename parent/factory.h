@@ -1,0 +1,11 @@
+#ifndef CARREL_PARENT_FACTORY_H
+#define CARREL_PARENT_FACTORY_H
+
+/*
+ * The life of the socket factory, in a process of its own: it goes where it
+ * is told on this socket (ipc/factory.h), gives up all but binding to low
+ * ports there, and makes sockets for the broker. Does not return.
+ */
+void factory_run(int fd) __attribute__((noreturn));
+
+#endif

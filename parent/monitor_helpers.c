@@ -1,0 +1,126 @@
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "control.h"
+#include "ipc/channel.h"
+#include "ipc/log.h"
+#include "monitor_parts.h"
+#include "outside.h"
+
+#define LAST_MS	    500 /* for the last events of the broker */
+#define EVENTS_TURN 64	/* of one source in one turn */
+
+/* What a sink of events has to say. */
+static void
+obey(struct monitor *m, enum events_verdict v)
+{
+	if (v == EVENTS_KILL)
+		monitor_give_up(m, EVENTS_EXIT);
+	else if (v == EVENTS_BROKEN && m->code == -1) {
+		log_warn("--require-audit: the host's log took nothing; the "
+			 "run ends");
+		monitor_give_up(m, EXIT_CARREL);
+	}
+}
+
+/*
+ * The set-up may go on when its policy's sender ended well, and, where that
+ * is told outside, when the start of the run was.
+ */
+void
+monitor_go(struct monitor *m)
+{
+	if (m->went || !m->going || (events_audited() && !m->announced) ||
+	    m->code != -1)
+		return;
+	m->went = m->tell_go = 1;
+}
+
+void
+monitor_policy(struct monitor *m, const struct control *c)
+{
+	m->announced = 1;
+	if (c->a >= VIOLATION_REPORT && c->a <= VIOLATION_KILL)
+		obey(m, events_policy(
+			    (enum on_violation)c->a, (unsigned)c->b, c->text));
+	monitor_go(m);
+}
+
+void
+monitor_start_outside(struct monitor *m, int factory)
+{
+	m->network = 1;
+	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+		log_warn("start what serves the network: %s", strerror(errno));
+		monitor_give_up(m, EXIT_CARREL);
+	}
+	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
+}
+
+/*
+ * Before there is a payload the set-up notices, and knows better why. Later
+ * the payload sees resets, and may go on; but nobody shall take that for a
+ * run that had its network.
+ */
+void
+monitor_outside_gone(struct monitor *m, pid_t pid, int status)
+{
+	char why[TEXT_MAX_LEN];
+
+	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
+		NULL &&
+	    m->code == -1 && m->started)
+		log_warn("%s", why);
+}
+
+/*
+ * What was refused inside. Whoever sends is the payload's peer, and may be
+ * sent more than there is time for: so many in a turn.
+ */
+void
+monitor_read_events(struct monitor *m, int *source)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	int i, n = -1;
+
+	errno = EAGAIN;
+	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
+		if ((n = event_receive(*source, &e, buf)) != 1)
+			break;
+		obey(m, events_take(&e));
+	}
+	if (n == 1 || (n == -1 && errno == EAGAIN))
+		return;
+	if (n == -1) {
+		log_warn("a bad event from a helper: %s; the run ends",
+		    strerror(errno));
+		monitor_give_up(m, EXIT_CARREL);
+	}
+	*source = -1;
+}
+
+/*
+ * What was on its way when the payload died. The broker, which is told now,
+ * has to look at what the kernel refused last, and then hangs up.
+ */
+void
+monitor_last_events(struct monitor *m)
+{
+	struct pollfd p = {.events = POLLIN};
+	int64_t deadline = channel_now() + LAST_MS;
+	int *broker = &m->sources[MONITOR_SOURCES - 1];
+	size_t i, k;
+
+	outside_finish(m->w->outside);
+	for (i = 0; i < MONITOR_SOURCES - 1; i++)
+		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
+			monitor_read_events(m, &m->sources[i]);
+	while (*broker != -1 && channel_left(deadline) > 0) {
+		p.fd = *broker;
+		(void)poll(&p, 1, channel_left(deadline));
+		monitor_read_events(m, broker);
+	}
+	outside_end(m->w->outside);
+}

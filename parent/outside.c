@@ -1,0 +1,144 @@
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "factory.h"
+#include "helper.h"
+#include "ipc/channel.h"
+#include "outside.h"
+
+static const char broker[] = "carrel-broker";
+
+int
+outside_init(struct outside *o, int inner[2])
+{
+	int pair[2];
+
+	memset(o, 0, sizeof(*o));
+	o->events = -1;
+	if (channel_pair(pair) == -1)
+		return -1;
+	o->broker = pair[0];
+	inner[0] = pair[1];
+	if (channel_pair(pair) == -1)
+		return -1;
+	o->factory = pair[0];
+	inner[1] = pair[1];
+	return 0;
+}
+
+static int
+start_broker(struct outside *o, const struct install *in)
+{
+	char name[sizeof(broker)], *argv[] = {name, NULL};
+	int pair[2];
+
+	memcpy(name, broker, sizeof(name));
+	if (channel_pair(pair) == -1)
+		return -1;
+	o->broker_pid = helper_serve(in, broker, argv, o->broker, pair[1]);
+	o->events = pair[0];
+	close(pair[1]);
+	return 0;
+}
+
+static int
+start_factory(struct outside *o)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setpgid(0, 0) == -1)
+			_exit(1);
+		factory_run(o->factory);
+	}
+	o->factory_pid = pid == -1 ? 0 : pid;
+	return pid == -1 ? -1 : 0;
+}
+
+int
+outside_start(struct outside *o, const struct install *in, int factory)
+{
+	if (start_broker(o, in) == -1 || (factory && start_factory(o) == -1))
+		return -1;
+	close(o->broker);
+	close(o->factory);
+	o->broker = o->factory = -1;
+	return 0;
+}
+
+const char *
+outside_ended(struct outside *o, pid_t pid, int status, char *buf, size_t len)
+{
+	const char *who = NULL;
+	int n;
+
+	if (pid == o->broker_pid) {
+		o->broker_pid = 0;
+		who = broker;
+	} else if (pid == o->factory_pid) {
+		o->factory_pid = 0;
+		who = "the socket factory";
+	}
+	n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	/* the factory ends well when the broker does, whose end counts */
+	if (who == NULL || (who != broker && status == 0))
+		return NULL;
+	o->failed = 1;
+	snprintf(buf, len,
+	    "%s %s %d while it was needed: the network of the sandbox is "
+	    "gone, and the run counts as failed",
+	    who, WIFSIGNALED(status) ? "was ended by signal" : "ended with", n);
+	return buf;
+}
+
+void
+outside_finish(struct outside *o)
+{
+	if (o->events != -1)
+		(void)shutdown(o->events, SHUT_WR);
+}
+
+/*
+ * It was told to end, and has nothing to wait for. pidfd_open(2): readable
+ * when it has ended. 1 if it did so as it should.
+ */
+static int
+reap(pid_t pid, int64_t deadline)
+{
+	struct pollfd p = {.events = POLLIN};
+	int status, n = 0;
+
+	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	while (p.fd != -1 && (n = poll(&p, 1, channel_left(deadline))) == -1 &&
+	       errno == EINTR)
+		;
+	if (p.fd != -1)
+		close(p.fd);
+	if (n != 1)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void
+outside_end(struct outside *o)
+{
+	int64_t deadline = channel_deadline(1);
+
+	if (o->factory_pid > 0) {
+		(void)kill(o->factory_pid, SIGKILL);
+		(void)reap(o->factory_pid, deadline);
+	}
+	if (o->broker_pid > 0 && !reap(o->broker_pid, deadline))
+		o->failed = 1;
+	o->factory_pid = o->broker_pid = 0;
+}

@@ -1,0 +1,43 @@
+#ifndef CARREL_OUTSIDE_H
+#define CARREL_OUTSIDE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct install;
+
+/*
+ * What serves the sandbox's network from outside: children of the monitor,
+ * each in a process group of its own, so that nothing typed at a terminal
+ * reaches it. They end when the run does.
+ */
+struct outside {
+	int broker, factory; /* to be theirs; the set-up has the other ends */
+	pid_t broker_pid, factory_pid; /* 0: not started */
+	int events;		       /* of the broker, ipc/event.h; -1 */
+	int failed;		       /* one of them ended before the run */
+};
+
+/* Before the set-up is started: inner gets its ends of the sockets. */
+int outside_init(struct outside *, int inner[2]);
+
+/*
+ * Starts carrel-broker: its descriptor 3 is the set-up's (ipc/broker.h), 4
+ * brings events, and its closing tells it that the run is over. With a factory
+ * also that, ipc/factory.h. 0, or -1 with errno; then some may be running.
+ */
+int outside_start(struct outside *, const struct install *, int factory);
+
+/*
+ * A child has ended: NULL if it is none of these or that is in order, else
+ * what to tell a person, in buf. Then the run has failed.
+ */
+const char *outside_ended(
+    struct outside *, pid_t, int status, char *buf, size_t len);
+
+/* Nothing is left inside: the broker tells its last events, and ends. */
+void outside_finish(struct outside *);
+/* Waits for it, not for long, and ends what does not end. */
+void outside_end(struct outside *);
+
+#endif

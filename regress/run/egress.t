@@ -1,0 +1,290 @@
+#!/usr/bin/python3
+"""S80-S88 end to end: what [egress] lets out and what it does not, in network
+namespaces with servers of our own (netbox.py)."""
+import signal
+import socket
+from tap import *
+from netbox import *
+
+CURL = ("curl", "-sS", "--max-time", "8")
+TLS = CURL + ("--cacert", "ca.pem")
+
+# each line: does this, and says how it ended and that it was at once
+TRY = """
+import errno, socket, sys, time
+S, D = socket.SOCK_STREAM, socket.SOCK_DGRAM
+def tried(what, call):
+    t = time.monotonic()
+    try:
+        call()
+        end = "OK"
+    except OSError as e:
+        end = errno.errorcode.get(e.errno, str(e))
+    took = time.monotonic() - t
+    print(what, end if took < 1 else "SLOW %.1f %s" % (took, end), flush=True)
+def tcp(host, port):
+    f = socket.AF_INET6 if ":" in host else socket.AF_INET
+    s = socket.socket(f, S)
+    s.settimeout(5)
+    tried("tcp %s %d" % (host, port), lambda: s.connect((host, port)))
+def udp(host, port):
+    f = socket.AF_INET6 if ":" in host else socket.AF_INET
+    s = socket.socket(f, D)
+    s.settimeout(5)
+    def call():
+        s.connect((host, port))
+        s.send(b"x")
+        s.recv(10)
+    tried("udp %s %d" % (host, port), call)
+def opened(f, kind, proto):
+    tried("socket %d %d %d" % (f, kind, proto),
+          lambda: socket.socket(f, kind, proto))
+"""
+
+with Place() as p:
+    if not IS_ROOT:
+        skip("egress", "network namespaces with servers need root")
+        done()
+    with Net(p) as n:
+        n.profile("net", "https://api.example.org:443",
+                  "http://api.example.org:80", "tcp://api.example.org:22",
+                  "tcp://api.example.org:7", "udp://api.example.org:7",
+                  "http://*.wild.example.org:80",
+                  "https://both.example.org:443", "tcp://%s:7" % A,
+                  "http://six.example.org:80",
+                  "https://dead6.example.org:443")
+
+        # it works, without the payload's help
+        r = n.run("net", *TLS, "https://api.example.org/")
+        ok(r.code == 0 and r.out == "HELLO api.example.org" and not r.err,
+           "S82 B042 NETLIVE curl over https", r)
+        r = n.run("net", *CURL, "http://api.example.org/")
+        ok(r.code == 0 and r.out == "HELLO api.example.org",
+           "S82 curl over http", r)
+        r = n.py("net", "import urllib.request as u, ssl\n"
+                 "c = ssl.create_default_context(cafile='ca.pem')\n"
+                 "print(u.urlopen('https://api.example.org/', context=c)"
+                 ".read())")
+        ok(r.out == "b'HELLO api.example.org'\n", "S82 B043 NETLIVE python", r)
+        r = n.run("net", "node", "-e", "require('https').get({host:"
+                  "'api.example.org', ca: require('fs').readFileSync("
+                  "'ca.pem')}, r => r.on('data', d => console.log(''+d)))")
+        ok(r.out == "HELLO api.example.org\n", "S82 B043 NETLIVE node", r)
+        r = n.run("net", "sh", "-c", "printf 'GET / HTTP/1.1\\r\\nHost: "
+                  "api.example.org\\r\\n\\r\\n' | openssl s_client -quiet "
+                  "-verify_quiet -CAfile ca.pem -servername api.example.org "
+                  "-connect api.example.org:443 -ign_eof & sleep 1; kill $!")
+        ok("HELLO api.example.org" in r.out, "S82 openssl s_client", r)
+        r = n.py("net", "import socket\n"
+                 "s = socket.create_connection(('api.example.org', 22), 5)\n"
+                 "print(s.recv(99))")
+        ok(r.out == "%r\n" % GREETING,
+           "S85 B046 NETLIVE a server that speaks first", r)
+        r = n.py("net", "import socket\n"
+                 "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                 "s.settimeout(5)\n"
+                 "s.sendto(b'x', ('api.example.org', 7))\n"
+                 "print(s.recvfrom(99)[0])")
+        ok(r.out == "b'ECHO x'\n", "S80 udp", r)
+        r = n.py("net", "import socket\n"
+                 "s = socket.create_connection((%r, 7), 5)\n"
+                 "s.send(b'hi'); print(s.recv(9), s.getpeername()[0])" % A)
+        ok(r.out == "b'hi' %s\n" % A, "S81 an address", r)
+        for name in ("both", "dead6"):
+            r = n.run("net", *TLS, "https://%s.example.org/" % name)
+            ok(r.code == 0 and r.secs < 3,
+               "S88 B044 NETLIVE %s: a family that does not answer" % name, r)
+        r = n.run("net", *CURL, "-4", "http://six.example.org/")
+        ok(r.code == 0 and "HELLO six" in r.out,
+           "S88 IPv4 inside, IPv6 outside", r)
+
+        # host, port and protocol must all match (V056), and by name alone
+        for what, argv in (
+                ("another name", TLS + ("https://other.example.org/",)),
+                ("another port", CURL + ("http://api.example.org:8080/",)),
+                ("its address", CURL + ("http://%s/" % A,)),
+                ("its IPv6 address", CURL + ("http://[%s]/" % A6,)),
+                ("http where https is", CURL + (
+                    "http://api.example.org:443/",)),
+                ("https where http is", TLS + (
+                    "https://api.example.org:80/",)),
+                ("another name in TLS", TLS + (
+                    "--connect-to", "other.example.org:443:api.example.org:"
+                    "443", "https://other.example.org/")),
+                ("another Host", CURL + ("-f", "-H", "Host: other.example.org",
+                                         "http://api.example.org/"))):
+            control = finish(n.host(*argv))
+            r = n.run("net", *argv)
+            ok(r.code != 0 and "HELLO" not in r.out and r.secs < 5,
+               "V056 NETPROTO %s: refused" % what, r)
+            if what not in ("http where https is", "https where http is"):
+                ok(control.code == 0, "control: %s is there" % what, control)
+        log = n.log("tcp")
+        ok("%s 8080" % A in log, "control: the servers keep a log")
+
+        # wildcards (V049)
+        for name, good in (("a.wild", 1), ("b.a.wild", 1), ("wild", 0),
+                           ("evilwild", 0), ("x.a.wild", 0)):
+            url = "http://%s.example.org/" % name
+            r = n.run("net", *CURL, url)
+            ok(("HELLO" in r.out) == bool(good),
+               "S81 V049 NETNAME %s: %s" % (name, "let out" if good else
+                                            "refused"), r)
+        r = n.run("net", *CURL, "http://API.Example.Org./")
+        ok("HELLO" in r.out, "V050 NETNAME upper case and a dot at the end", r)
+
+        # where no rule leads (S84)
+        reach = ("loop", "loop6", "mapped", "link", "zero", "multi", "synth",
+                 "private", "own", "own6")
+        n.profile("reach", *("http://%s.example.org:%d" % (
+            x, 8081 if "own" in x else 80) for x in reach + ("half",)))
+        n.profile("wide", *("http://%s.example.org:%d private" % (
+            x, 8081 if "own" in x else 80) for x in reach))
+        for x in reach:
+            url = "http://%s.example.org:%d/" % (x, 8081 if "own" in x else
+                                                 80)
+            r = n.run("reach", *CURL, url)
+            ok(r.code not in (0, 28) and "HELLO" not in r.out,
+               "S84 V054 NETADDR %s: out of reach" % x, r)
+            r = n.run("wide", *CURL, url)
+            ok(("HELLO" in r.out) == (x == "private"),
+               "S84 private: %s" % x, r)
+        for url in ("http://127.0.0.1/", "http://%s:8081/" % HERE4,
+                    "http://[%s]:8081/" % HERE6,
+                    "http://private.example.org/"):
+            host = url.replace("private.example.org", PRIVATE)
+            ok(finish(n.host(*CURL, host)).code == 0, "control: %s" % url)
+        r = n.run("reach", *CURL, "http://half.example.org/")
+        ok("HELLO" in r.out, "V054 the public one of two addresses works", r)
+
+        # everything else ends at once (S82)
+        r = n.py("net", TRY + """
+tcp(%(A)r, 22); tcp("198.51.100.7", 80); tcp("169.254.169.254", 80)
+tcp("10.0.0.1", 1); tcp("2001:db8::1", 443); tcp("::ffff:198.51.100.7", 80)
+tcp(%(DNS)r, 53); tcp(%(H)r, 8081); tcp("127.0.0.1", 80)
+udp(%(A)r, 9); udp("2001:db8::1", 443); udp(%(DNS)r, 53)
+udp("224.0.0.251", 5353); udp("255.255.255.255", 67)
+opened(2, 3, 1); opened(2, 2, 1); opened(17, 3, 3); opened(10, 3, 58)
+opened(2, 3, 255); opened(40, 1, 0)
+""" % {"A": A, "DNS": DNS, "H": HERE4})
+        lines = r.out.splitlines()
+        good = ("ECONNREFUSED", "EACCES", "EPERM", "ENETUNREACH", "EINVAL",
+                "EAFNOSUPPORT", "ESOCKTNOSUPPORT")
+        ok(len(lines) == 20 and all(x.endswith(good) for x in lines),
+           "S82 B042 NETLIVE V052 NETADDR refused at once, whatever it is", r)
+
+        # its own network is its own (S87)
+        r = n.py("net", "import socket\n"
+                 "for f, a in ((socket.AF_INET, '127.0.0.1'), "
+                 "(socket.AF_INET6, '::1'), (socket.AF_INET, '192.0.2.9')):\n"
+                 "    s = socket.socket(f); s.bind((a, 0)); s.listen()\n"
+                 "    c = socket.create_connection(s.getsockname()[:2], 2)\n"
+                 "    print(s.accept()[0].send(b'x'), c.recv(1))")
+        ok(r.out == "1 b'x'\n" * 3, "S87 R059 NETNS its own listeners", r)
+        r = n.run("net", "cat", "/etc/resolv.conf")
+        ok(r.out.splitlines()[1:] == ["nameserver 198.18.0.2"],
+           "S83 resolv.conf has one server and no search", r)
+
+        # names (S83)
+        n.run("net", "getent", "hosts", "secret-data.evil.example.org")
+        n.run("net", "getent", "hosts", "sub.api.example.org")
+        n.run("net", "getent", "hosts", "api")
+        log = n.log("dns")
+        ok("api.example.org 1" in log, "control: the name server keeps a log")
+        ok(not any(x in log for x in ("secret", "sub.", "\napi ")),
+           "S83 V059 NETDNS only what is allowed reaches the resolver", log)
+
+        # without rules there is no network (S1)
+        r = n.do("run", "--", *CURL, "http://api.example.org/")
+        ok(r.code != 0 and r.secs < 2, "S80 R060 NETNS no list: nothing", r)
+        r = n.do("run", "--", "cat", "/proc/net/dev")
+        ok(r.out.count(":") == 1 and "lo:" in r.out,
+           "R057 NETNS no list: only lo", r)
+
+        # many at once
+        r = n.py("net", "import socket\n"
+                 "c = [socket.create_connection(('api.example.org', 7), 20) "
+                 "for i in range(200)]\n"
+                 "for i in range(5):\n"
+                 "    for x in c: x.send(b'%d' % i)\n"
+                 "    for x in c: assert x.recv(9) == b'%d' % i\n"
+                 "print('all')", timeout=60)
+        ok(r.out == "all\n", "S88 B047 NETLIVE 200 streams at once", r)
+        r = n.py("net", "import socket\n"
+                 "for i in range(1000):\n"
+                 "    s = socket.create_connection(('api.example.org', 7), 9)\n"
+                 "    s.send(b'x'); assert s.recv(9) == b'x'; s.close()\n"
+                 "print('all')", timeout=60)
+        ok(r.out == "all\n", "S88 1,000 connections", r)
+
+        # what serves it ends with the run, and the run with it
+        ok(not gone(), "S64 nothing is left of the runs", sandboxed())
+        LONG = ("import socket, sys\n"
+                "s = socket.create_connection(('api.example.org', 7), 9)\n"
+                "socket.getaddrinfo('a.wild.example.org', 80)\n"
+                "print('up', flush=True)\n"
+                "try: print(repr(s.recv(9)), flush=True)\n"
+                "except OSError as e: print(type(e).__name__, flush=True)\n"
+                "s = socket.socket(); s.settimeout(5)\n"
+                "print(s.connect_ex(('198.18.1.0', 7)), flush=True)\n")
+
+        def helpers():
+            found = {}
+            for pid, name in sandboxed().items():
+                s = status_of(pid)
+                if len(s.get("NSpid", "").split()) == 1:
+                    found.setdefault(name.split()[0], []).append(pid)
+            return found
+
+        def killed(sig, name):
+            proc = n.start("run", "-p", "net", "--", "python3", "-c", LONG)
+            proc.stdout.readline()
+            who = helpers().get(name, [])
+            if name == "carrel":  # the factory has the monitor's name
+                who = [x for x in who if status_of(x).get("PPid") in map(
+                    str, who)]
+            with root():
+                for x in who:
+                    os.kill(x, sig)
+            return who, finish(proc, 20)
+        who, r = killed(signal.SIGKILL, "carrel-broker")
+        ok(len(who) == 1 and "ConnectionResetError\n111\n" in r.out and
+           r.secs < 5, "S88 R062 NETNS the broker dies: resets, no hangs", r)
+        ok(r.code == OWN and r.err.count("carrel:") == 1 and
+           "carrel-broker was ended by signal 9" in r.err,
+           "S88 R062 NETNS the run is reported as failed", r)
+        proc = n.start("run", "-p", "net", "--", "python3", "-c", LONG)
+        proc.stdout.readline()
+        ok(set(helpers()) == {"carrel", "carrel-broker"} and
+           len(helpers()["carrel"]) == 2,
+           "control: monitor, factory and broker run", helpers())
+        with root():
+            os.kill(proc.pid, signal.SIGKILL)
+        finish(proc, 5)
+        ok(not gone(3), "S64 the monitor dies: nothing is left", sandboxed())
+        # one that never gets ready, and one that is not there
+        mine = p.top + "/inst"
+        shutil.copytree(INST, mine)
+        broker = mine + "/libexec/carrel/carrel-broker"
+        with open(broker, "w") as f:
+            f.write("#!/bin/sh\nexec sleep 600\n")
+        p.carrel = mine + "/bin/carrel"
+        r = n.run("net", "echo", MARK)
+        ok(r.code == OWN and MARK not in r.out and 4 < r.secs < 9 and
+           "carrel-broker is not ready after 5 s" in r.err,
+           "R061 NETNS a broker that hangs: no run, a bounded wait", r)
+        p.carrel = CARREL
+        ok(not gone(3), "R061 NETNS and it is gone, too", sandboxed())
+        n.profile("many", *("tcp://h%d.example.org:%d" % (i // 512, 1 + i)
+                            for i in range(1024)))
+        r = n.run("many", "echo", MARK)
+        ok(r.code == OWN and "fewer" in r.err and MARK not in r.out,
+           "S80 more sockets than there may be", r)
+        n.profile("many", *("tcp://h%d.example.org:%d" % (i // 512, 1 + i)
+                            for i in range(1000)))
+        r = n.run("many", "echo", MARK)
+        ok(r.code == 0 and MARK in r.out, "control: 1,000 hosts and ports", r)
+        r = n.run("net", "sh", "-c", "kill -INT $$")
+        ok(r.code == 130 and r.err == "", "R062 NETNS ^C: nothing is said", r)
+    ok(not gone(), "S64 nothing is left", sandboxed())
+done()

@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+"""[limits] by what the kernel counts for a process, and pid 1's clock (S73,
+S61, S65, S39, S2b). What a control group counts: run/cgroup.t."""
+import json
+from tap import *
+
+HEAD = "[profile]\ndescription = test\n"
+SPIN = "while :; do :; done"
+
+
+def lim(p, *lines, name="lim"):
+    p.profile(name, HEAD + "[limits]\n" + "".join(x + "\n" for x in lines))
+
+
+def told(r, text, line=4, name="lim"):
+    """One line for a person that names the limit and who set it."""
+    lines = r.err.splitlines()
+    return (len(lines) == 1 and lines[0].startswith("carrel: ") and
+            "%s of %s, " % (text, name) in lines[0] and
+            "/%s.profile:%d" % (name, line) in lines[0])
+
+
+def clock(p):
+    lim(p, "wall-time = 1s")
+    r = p.sh("echo %s; exec sleep 60" % MARK, "-p", "lim")
+    ok(r.code == 124 and MARK in r.out and told(r, "wall-time = 1s") and
+       0.9 < r.secs < 3, "S73 S61 wall-time: a sleeper ends with 124", r)
+    r = p.sh("echo %s; exit 7" % MARK, "-p", "lim")
+    ok(r.code == 7 and r.out == MARK + "\n" and r.err == "",
+       "S73 control: who is in time has a code of his own", r)
+    # nothing inside puts it off
+    for name, script in (
+            ("ignores every signal", "trap '' HUP INT TERM QUIT; sleep 60"),
+            ("has stopped itself", "kill -STOP $$"),
+            ("stops all that it can", "sleep 60 & kill -STOP -1; sleep 60"),
+            ("has left children in sessions of their own",
+             "setsid sleep 60 & setsid sh -c 'trap \"\" TERM; sleep 60' & "
+             "wait"),
+            ("keeps every processor busy",
+             "for i in 1 2 3 4 5 6 7 8 9 10; do (%s) & done; wait" % SPIN),
+            ("makes and ends processes", "while :; do (:) & done 2>&-"),
+            ("would slow pid 1 down", "renice -n 19 -p 1; taskset -p 1 1; "
+             "chrt -i -p 0 1; for i in 1 2 3 4; do (%s) & done; wait" % SPIN),
+            ("sets limits of its own", "ulimit -t 3600; ulimit -t; "
+             "sleep 60")):
+        r = p.sh("echo %s; { %s; } >&- 2>&-; sleep 60" % (MARK, script),
+                 "-p", "lim")
+        ok(r.code == 124 and MARK in r.out and r.secs < 6 and
+           told(r, "wall-time = 1s") and not gone(),
+           "S73 wall-time ends a payload that " + name, r, gone(0))
+    r = p.sh("(sleep 60 &) ; echo " + MARK, "--wait-all", "-p", "lim")
+    ok(r.code == 124 and r.secs < 4 and not gone(),
+       "S73 wall-time ends what --wait-all waits for", r)
+    with open(p.top + "/status", "wb") as f:
+        p.do("run", "--status-fd", str(f.fileno()), "-p", "lim", "--",
+             "sleep", "60", pass_fds=(f.fileno(),))
+    with open(p.top + "/status") as f:
+        last = json.loads(f.read().splitlines()[-1])
+    ok(last["code"] == 124 and last["by"] == "carrel",
+       "S61 --status-fd: it was carrel that ended it", last)
+
+
+def inside(p):
+    """pid 1 of the sandbox of a carrel that was started."""
+    for pid, name in sandboxed().items():
+        s = status_of(pid)
+        if s.get("NSpid", "").split()[-1:] == ["1"] and s["PPid"] == str(p.pid):
+            return pid
+    return None
+
+
+def stopped(p):
+    """S63: the clock runs while carrel, or pid 1, is stopped."""
+    lim(p, "wall-time = 1s")
+    c = p.start("run", "-p", "lim", "--", "sleep", "60")
+    until(lambda: inside(c) is not None)
+    one = inside(c)
+    until(lambda: "sleep" in " ".join(sandboxed().values()))
+    os.kill(c.pid, signal.SIGSTOP)
+    end = until(lambda: status_of(one).get("State", "Z")[0] == "Z", 4)
+    os.kill(c.pid, signal.SIGCONT)
+    r = finish(c, 5)
+    ok(end and r.code == 124, "S63 wall-time while carrel is stopped: all "
+       "inside ends, and carrel says so when it goes on", r)
+    c = p.start("run", "-p", "lim", "--", "sleep", "60")
+    until(lambda: "sleep" in " ".join(sandboxed().values()))
+    with root() if IS_ROOT else contextlib.nullcontext():
+        os.kill(inside(c), signal.SIGSTOP)
+    r = finish(c, 8)
+    ok(r.code == 124 and not gone(),
+       "S73 wall-time while pid 1 is stopped: carrel's own clock", r)
+
+
+def kernel(p):
+    lim(p, "cpu-time = 1s")
+    r = p.sh("echo %s; %s" % (MARK, SPIN), "-p", "lim")
+    ok(r.code == 152 and MARK in r.out and told(r, "cpu-time = 1s"),
+       "S73 S61 cpu-time: SIGXCPU", r)
+    # a shell cannot ignore it before it is set
+    r = p.do("run", "-p", "lim", "--", "python3", "-c",
+             "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+             "print('%s', flush=True)\nwhile True: pass" % MARK)
+    ok(r.code == 137 and MARK in r.out and told(r, "cpu-time = 1s"),
+       "S73 cpu-time: who ignores it is killed a second later", r)
+    r = p.sh("sleep 1.5; echo " + MARK, "-p", "lim")
+    ok(r.code == 0 and MARK in r.out and r.err == "",
+       "S73 control: waiting takes no processor time", r)
+    r = p.sh("kill -XCPU $$", "-p", "@tmp-shared")
+    ok(r.code == 152 and r.err == "",
+       "S61 control: without a limit a signal is only a signal", r)
+
+    lim(p, "open-files = 16")
+    r = p.sh("ulimit -Sn; ulimit -Hn; ulimit -n 17 2>&- || echo no; "
+             "exec python3 -c \"\nl = []\ntry:\n  while True: "
+             "l.append(open('/dev/null'))\nexcept OSError as e: "
+             "print(e.errno)\"", "-p", "lim")
+    equal(r.out, "16\n16\nno\n24\n", "S73 open-files: EMFILE, and it cannot "
+          "be raised", r)
+    r = p.sh("ulimit -Sn; ulimit -Hn", "-p", "lim", preexec_fn=lambda:
+             resource.setrlimit(resource.RLIMIT_NOFILE, (12, 64)))
+    equal(r.out, "12\n16\n", "S65 open-files: what is less already stays", r)
+
+    lim(p, "file-size = 1M")
+    r = p.run("true", timeout=9)
+    r = p.do("run", "-p", "lim", "--", "dd", "if=/dev/zero", "of=big",
+             "bs=1M", "count=4")
+    ok(r.code == 153 and "signal 25" in r.err and
+       "file-size = 1M of lim, " in r.err and
+       os.stat(p.proj + "/big").st_size == 1 << 20,
+       "S73 S61 file-size: SIGXFSZ", r)
+    r = p.do("run", "-p", "lim", "--", "dd", "if=/dev/zero", "of=big2",
+             "bs=1M", "count=1", "status=none")
+    ok(r.code == 0 and r.err == "", "S73 control: a file of that size", r)
+    lim(p, "file-size = 0")
+    r = p.sh("echo %s; echo x > zero" % MARK, "-p", "lim")
+    ok(r.code != 0 and not os.path.exists(p.proj + "/zero") or
+       os.stat(p.proj + "/zero").st_size == 0,
+       "S73 file-size = 0: nothing is written", r)
+
+    for lines, want in (((), "1 1"), (("core-size = 8K",), "8192 8192")):
+        lim(p, *lines)
+        r = p.sh("grep -i core /proc/self/limits; ulimit -c unlimited 2>&-; "
+                 "grep -i core /proc/self/limits", "-p", "lim")
+        equal([" ".join(x.split()[4:6]) for x in r.out.splitlines()],
+              [want, want], "S65 core-size: %s, for good" % want, r)
+
+
+def memory(p):
+    """S39: what all tmpfs may have together, and a disk filler."""
+    p.profile("lim", HEAD + "[fs]\ntmpfs = /fill size=4M\n")
+    r = p.do("run", "-p", "lim", "--", "sh", "-c", "echo %s; dd if=/dev/zero "
+             "of=/fill/x bs=1M count=99 2>&1; stat -c %%s /fill/x" % MARK)
+    ok(r.code == 0 and "No space left" in r.out and
+       r.out.splitlines()[-1] == str(4 << 20),
+       "S39 a disk filler gets ENOSPC", r)
+    p.fs("big", "tmpfs = /big size=1536M")
+    p.refused("S39 more than 1G in all is refused", "-p", "big",
+              has=("more than 1G", "tmpfs of big", "size="))
+    lim(p, "tmpfs = 4G")
+    p.runs("S39 [limits] tmpfs allows more", "-p", "lim", "-p", "big")
+    lim(p, "tmpfs = 400M", name="less")
+    p.refused("S39 S2b [limits] tmpfs: the least of all", "-p", "lim",
+              "-p", "less", has=("more than 400M (tmpfs = 400M of less, ",
+                                 "/less.profile:4)"))
+    p.unprofile("big")
+    p.refused("S39 and it is of all that carrel mounts", "-p", "less",
+              has=("more than 400M", "(carrel)"))
+    lim(p, "tmpfs = 64K", name="less")
+    p.refused("S39 even without any other", "--no-defaults", "-p", "less",
+              has=("raise the limit", "/less.profile:4)"))
+    lim(p, "tmpfs = 600M", name="less")
+    p.runs("S39 control: enough", "-p", "less")
+
+
+def strictest(p):
+    lim(p, "wall-time = 9s", "open-files = 32", "cpu-time = 1m", name="a")
+    lim(p, "cpu-time = 2s", "wall-time = 1s", "open-files = 64", name="b")
+    for argv in (("-p", "a", "-p", "b"), ("-p", "b", "-p", "a", "-p", "b")):
+        r = p.sh("ulimit -n; ulimit -t; sleep 60", *argv)
+        ok(r.code == 124 and r.out == "32\n2\n" and
+           told(r, "wall-time = 1s", 5, "b"),
+           "S2b S3 the least of all, and who asked: %s" % " ".join(argv), r)
+        r = p.wide("explain", *argv, "--", "true")
+        rows = re.search(r"^LIMITS\n(.*?)\n\n", r.out, re.M | re.S)[1]
+        rows = [re.sub(r"  +", "  ", x.strip()) for x in rows.splitlines()]
+        ok(r.code == 0 and
+           any(re.match(r"wall-time +1s .*  wall-time b:5$", x)
+               for x in rows) and
+           any(re.match(r"open-files +32 .*  open-files a:5$", x)
+               for x in rows) and
+           any(re.match(r"cpu-time +2s .*  cpu-time b:4$", x) for x in rows)
+           and not any("a:4" in x or "a:6" in x or "b:6" in x for x in rows),
+           "S91 explain names who narrowed: %s" % " ".join(argv), rows, r)
+
+
+with Place() as p:
+    clock(p)
+    stopped(p)
+    kernel(p)
+    memory(p)
+    p.unprofile()
+    strictest(p)
+    ok(not gone(), "nothing is left", gone(0))
+done()
