@@ -9,6 +9,7 @@ payload starts; likewise the number of directories on the way, the size of
 generated files, the shell and the ABI of Landlock; and the pins of carrel's
 installation, which is in /tmp for the tests. Columns are two spaces apart."""
 import os
+import socket
 from tap import *
 import golden
 
@@ -35,6 +36,100 @@ def normal(text, p):
     return "\n\n".join(blocks) + "\n"
 
 
+def marks():
+    """The marks and reasons that the sources have, but for those of a policy
+    that is too large."""
+    plan, drops, fs = "", "", ""
+    with golden.as_root():
+        for f in ("plan_env.c", "plan_list.c"):
+            with open(SRC + "/parent/" + f) as g:
+                plan += g.read()
+        with open(SRC + "/child/screen/explain_fs.c") as g:
+            fs = g.read()
+    found = set(re.findall(r'"(<- [a-z: \']+)', plan))
+    found |= set(re.findall(r'return "(it [a-z ]+|only [a-z/ ]+)', plan))
+    found |= set(re.findall(r'nothing\[\] = "(.*?)"', plan))
+    found |= set(re.findall(r'"(<- [a-z ]+)', fs))
+    found |= set(re.findall(r'"%s([a-z][a-z, ]+)', fs))
+    return {m.rstrip(" :") for m in found} - {
+        "<-", "perhaps also writable", "it is relative to"}
+
+
+def all_marks(p):
+    """One policy of the host and the user that has every mark at once."""
+    for d in ("tools/a b", "rw/bin", "x/in", "twin/part", "home/.ssh",
+              "home/.config/systemd", "zone"):
+        os.makedirs(p.top + "/" + d)
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(p.top + "/x/agent")
+    p.profile("user", """[profile]
+description = all that a profile of the user can be marked with
+[fs]
+read = /usr/bin
+read = /etc/hosts
+read = "TOP/tools/a b"
+write = TOP/rw
+write = {home}/.config
+read = {home}/.ssh
+read = TOP/x
+read = TOP/rw/bin -> /opt/twin
+read = TOP/twin
+write = TOP/twin/part -> /opt/part
+tmpfs = /opt/t
+[environ.set]
+FOO = {home}/none/of this
+PAGER = less -R
+CARGO_HOME = /opt/t/cargo
+[environ.inherit]
+SOME_TOKEN = yes
+EDITOR = yes
+COLORTERM = yes
+CI = yes
+[environ.prepend]
+PATH = /opt/twin
+PATH = /usr/bin/first
+[environ.merge]
+PATH = TOP/tools/a b
+PATH = TOP/rw/bin
+NODE_PATH = /opt/t/node
+[environ.sanitise]
+PATH = yes
+INFOPATH = yes
+CLASSPATH = yes
+TERMINFO_DIRS = yes
+XDG_DATA_DIRS = yes
+""".replace("TOP", p.top))
+    hp = """[profile]
+description = all that only a profile of the host can be marked with
+[fs]
+read = TOP/tools
+[environ.set]
+GIT_SSH = /usr/bin/ssh
+LD_PRELOAD = TOP/tools/x.so
+[environ.inherit]
+BASH_ENV = yes
+TZDIR = yes
+""".replace("TOP", p.top)
+    env = dict(p.env, PATH=":".join([
+        "/srv/none", "/tmp/x", "/proc/self/cwd", "", "rel", "/x/../y",
+        "/usr/bin/games", "/srv/no ne", "/opt/t/bin", "/usr/bin"]),
+        SOME_TOKEN="hidden", EDITOR="vi -e", CI="x" * 40000, TZ="Europe/Rome",
+        CLASSPATH="/usr/bin/a;b:/usr/bin/c", XDG_DATA_DIRS="x" * 40000,
+        TERMINFO_DIRS="/" + "x" * 5000, TZDIR=p.top + "/zone",
+        INFOPATH="")
+    r = p.wide("explain", "--no-defaults", "-p", "user", "-p", "hp", "--",
+               "true", env=env, etc={"profiles.d/hp.profile": hp},
+               columns=12000)
+    s.close()
+    text = re.sub(r"x{100,}", "x...", normal(r.out, p))
+    ok(r.code == 0 and "hidden" not in text, "S90 all marks: explain", r)
+    golden.compare("marks.txt", text, "S54 S91 all marks")
+    lacking = sorted(m for m in marks() if m not in text)
+    ok(len(marks()) > 20 and not lacking,
+       "S91 marks.txt has every mark and reason of the sources", lacking)
+    p.unprofile()
+
+
 with golden.as_root():
     shipped = sorted(x[:-8] for x in os.listdir(INST +
                                                 "/share/carrel/profiles")
@@ -56,6 +151,10 @@ with Place() as p:
         left = {x[8:-4] for x in os.listdir(golden.DIR)
                 if x.startswith("explain-")} - set(shipped)
     equal(left, set(), "every golden belongs to a profile")
+    if IS_ROOT:
+        all_marks(p)
+    else:
+        skip("S54 S91 all marks at once", "needs a profile of the host")
     # what is dropped above is really there
     ok("NOT GRANTED" in r.out and "ABI" in r.out and "absent" in r.out,
        "control: the rows that are not compared", r)

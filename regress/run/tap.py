@@ -229,22 +229,23 @@ class Place:
             kw["stdin"], stdin = stdin, None
         return finish(self.start(*argv, **kw), timeout, stdin)
 
-    def wide(self, *argv, env=None, **kw):
+    def wide(self, *argv, env=None, columns=1000, etc=None, **kw):
         """carrel ARGV with a terminal of 1000 columns for standard output,
-        where no row is broken, and without colours."""
+        where no row is broken, and without colours; etc as of etc()."""
         ours, theirs = pty.openpty()
         tty.setraw(theirs)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", 24, 1000, 0, 0))
+                    struct.pack("HHHH", 24, columns, 0, 0))
         out = []
 
         def drain():
             with contextlib.suppress(OSError):  # EIO: nobody holds theirs
                 while data := os.read(ours, 65536):
                     out.append(data)
-        p = self.start(*argv, stdout=theirs,
-                       env=dict(self.env if env is None else env,
-                                NO_COLOR="1"), **kw)
+        kw.update(stdout=theirs, env=dict(self.env if env is None else env,
+                                          NO_COLOR="1"))
+        p = self.start(*argv, **kw) if etc is None else \
+            self.start_etc(etc, *argv, **kw)
         os.close(theirs)
         reader = threading.Thread(target=drain)
         reader.start()
@@ -266,6 +267,33 @@ class Place:
         timeout = kw.pop("timeout", 60)
         return finish(start(list(argv), kw.pop("env", None) or self.env,
                             kw.pop("cwd", None) or self.proj, **kw), timeout)
+
+    def start_etc(self, files, *argv, env=None, **kw):
+        script = """set -e
+mount -t tmpfs none /mnt
+# but for locks, which come and go
+tar -C /etc --exclude='*.lock' -cf - . | tar -C /mnt -xf -
+mount --bind /mnt /etc
+umask 022
+mkdir -p /etc/carrel/profiles.d
+cd "$1"; shift
+while [ "$1" != -- ]; do printf '%%s' "$2" > "/etc/carrel/$1"; shift 2; done
+shift
+exec setpriv --reuid %d --regid %d --init-groups env -i "$@"
+""" % (UID, GID)
+        words = [w for f in files.items() for w in f]
+        e = ["%s=%s" % x for x in (env or self.env).items()]
+        kw.setdefault("stdout", subprocess.PIPE)
+        with root():
+            return subprocess.Popen(
+                ["unshare", "-m", "sh", "-c", script, "sh", self.proj, *words,
+                 "--", *e, self.carrel, *argv], stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, cwd="/", **kw)
+
+    def etc(self, files, *argv, env=None):
+        """carrel ARGV as the caller, with a private /etc in which
+        carrel/NAME has these texts. Only for root."""
+        return finish(self.start_etc(files, *argv, env=env))
 
     def strace(self, log, options, *argv, env=None):
         """strace of carrel as the caller; where it can, by root, who reads

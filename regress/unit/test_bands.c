@@ -306,8 +306,11 @@ static const struct {
     {"/opt/w/sub", NULL}, /* a bind that can be written is a bind */
     {"/bin", NULL},	  /* a granted link */
     {"/bin/below", NULL},
-    {"/etc/passwd", NULL},  /* generated */
-    {"/data/u/proj", NULL}, /* the home by its other name */
+    {"/etc/passwd", NULL},	/* generated */
+    {"/data/u/proj", NULL},	/* the home by its other name */
+    {"/home/u/proj/bin", NULL}, /* binds in a tmpfs: the deepest decides */
+    {"/home/u/a/deep", NULL},
+    {"/opt/t/in/x", NULL},
     {"", "it is empty"},
     {".", "it is relative"},
     {"bin", "it is relative"},
@@ -324,6 +327,9 @@ static const struct {
     {"/run/carrel/bin", "nothing grants it"},
     {"/run/carrel", "nothing grants it"},
     {"/home/u/bin", "only an empty writable tmpfs is there"},
+    {"/opt/t/in/t", "only an empty writable tmpfs is there"}, /* tmpfs in it */
+    {"/opt/t/in", "only an empty writable tmpfs is there"},
+    {"/opt/t/i", "only an empty writable tmpfs is there"},
     {"/home/u/a", "only an empty writable tmpfs is there"},
     {"/home/u", "only an empty writable tmpfs is there"},
     {"/data/u/bin", "only an empty writable tmpfs is there"},
@@ -348,6 +354,9 @@ sanitised_world(void)
 	world_add(&po, VERB_TMPFS, "/home/u", NULL);
 	world_add(&po, VERB_WRITE, "/home/u/proj", NULL);
 	world_add(&po, VERB_READ, "/home/u/a/deep", NULL);
+	world_add(&po, VERB_TMPFS, "/opt/t", NULL);
+	world_add(&po, VERB_READ, "/opt/t/in/x", "/srv/x");
+	world_add(&po, VERB_TMPFS, "/opt/t/in/t", NULL);
 	world_add(&po, VERB_WRITE, "/opt/w", NULL);
 	claim(1, ENV_SANITISE, "PATH", NULL);
 	claim(1, ENV_SANITISE, "INFOPATH", NULL);

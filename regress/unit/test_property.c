@@ -1,17 +1,9 @@
 #include <errno.h>
-#include <stdarg.h>
-#include <sys/socket.h>
-#include <time.h>
 
-#include "child/parser/config.h"
-#include "child/parser/layers.h"
-#include "child/parser/resolve.h"
-#include "child/parser/select.h"
-#include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
 #include "parent/plan.h"
-#include "parse_help.h"
+#include "property.h"
 
 /*
  * What holds for every selection of profiles (S3, S4): made up by a seeded
@@ -24,36 +16,11 @@
 #define SHUFFLES   200 /* of every tenth selection, and a tenth of the rest */
 #define PROFILES   12  /* of a world */
 #define PICKS	   6   /* names in a selection, at the most */
-#define TEXT_MAX   8192
 
 struct world {
 	struct layout l;
 	char name[PROFILES][8];
 };
-
-/* The bytes that leave the parser. */
-struct bytes {
-	uint8_t data[4 * DATAGRAM_MAX];
-	size_t len;
-};
-
-static unsigned
-pick(unsigned n)
-{
-	return (unsigned)random() % n;
-}
-
-static unsigned
-seed(void)
-{
-	const char *s = getenv("CARREL_T_SEED");
-	unsigned n = s != NULL ? (unsigned)strtoul(s, NULL, 10) : 1;
-
-	printf("property: CARREL_T_SEED=%u repeats it\n", n);
-	fflush(stdout);
-	srandom(n);
-	return n;
-}
 
 /* The generator */
 
@@ -68,17 +35,6 @@ some_path(char *p, size_t cap, const char *top)
 	for (i = 0; i < depth; i++)
 		n += (size_t)snprintf(
 		    p + n, cap - n, "/%s", names[pick(NITEMS(names))]);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-add(char *text, const char *fmt, ...)
-{
-	size_t n = strlen(text);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text + n, TEXT_MAX - n, fmt, ap);
-	va_end(ap);
 }
 
 static void
@@ -145,66 +101,6 @@ world_make(struct world *w)
 		snprintf(w->name[i], sizeof(w->name[i]), "p%u", i);
 	for (i = 0; i < PROFILES; i++)
 		some_profile(w, i);
-}
-
-/* What the parser makes of a selection */
-
-static int
-answer(struct layout *l, struct policy *po)
-{
-	struct config c;
-	struct layers ls;
-	struct selection sel;
-	char why[TEXT_MAX_LEN] = "";
-	int n;
-
-	memset(po, 0, sizeof(*po));
-	layers_open(&ls, &l->q);
-	n = config_read(&ls, po, &c);
-	if (n == 0) {
-		n = selection_load(&l->q, &c, &ls, po, &sel);
-		config_free(&c);
-	}
-	if (n == 0) {
-		n = resolve(&l->q, &sel, po);
-		selection_free(&sel);
-	}
-	layers_close(&ls);
-	policy_sort(po);
-	ck_assert_int_eq(n, po->nrefusals > 0 ? -1 : 0);
-	ck_assert_msg(policy_check(po, why, sizeof(why)) == 0, "%s", why);
-	return n;
-}
-
-/* As the parent receives it, refusals and all. */
-static void
-wire(const struct policy *po, struct bytes *b)
-{
-	struct sender s;
-	ssize_t n;
-	int fd[2];
-
-	ck_assert_int_eq(channel_pair(fd), 0);
-	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
-	ck_assert_int_eq(policy_send(&s, po), 0);
-	sender_free(&s);
-	close(fd[0]);
-	b->len = 0;
-	while ((n = recv(fd[1], b->data + b->len, sizeof(b->data) - b->len,
-		    MSG_DONTWAIT)) > 0)
-		b->len += (size_t)n;
-	ck_assert(b->len > 0 && b->len < sizeof(b->data));
-	close(fd[1]);
-}
-
-static void
-select_names(struct layout *l, const char *const *names, size_t n)
-{
-	size_t i;
-
-	l->q.nselect = 0;
-	for (i = 0; i < n; i++)
-		ask(l, names[i]);
 }
 
 /* S3: in any order, and with names twice, the same bytes. */
