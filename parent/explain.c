@@ -157,9 +157,9 @@ void
 explain_violations(
     const struct install *in, const struct options *o, const char *dir)
 {
+	char json[] = "json", text[] = "text", none[] = "";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
-	    o->json ? (char[]){"json"} : (char[]){"text"},
-	    o->run != NULL ? o->run : (char[]){""}, NULL};
+	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
 
 	helper_become(in, SCREEN, argv);
 }
