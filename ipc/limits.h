@@ -26,15 +26,17 @@
 #define GRANTS_MAX	 32768	       /* grants in one policy */
 #define GRANT_LINES_MAX	 65536	       /* lines of [fs] in all profiles */
 #define RULES_MAX	 4096	       /* rules in one policy */
-#define ORIGINS_MAX	 1024	       /* claims joined in one grant */
-#define REFUSALS_MAX	 256	       /* reasons kept of one refusal */
-#define LINKS_MAX	 40	       /* symlinks followed in one path */
-#define LINKS_LEN	 32768	       /* bytes of all their paths */
-#define WALK_OPENS	 8192	       /* opens that one path may take */
-#define SOCKET_ENTRIES	 1024	       /* entries of a directory, for sockets */
-#define GROUPS_MAX_LEN	 1024	       /* groups of the caller that are named */
-#define GROUPS_NAMES_LEN 16384	       /* bytes of all their names */
-#define PROTECT_MAX	 32	       /* paths that no payload may write */
+#define EXEC_MAX	 1024  /* files and directories left executable */
+#define EXEC_DIRS_MAX	 4096  /* directories in one of these */
+#define ORIGINS_MAX	 1024  /* claims joined in one grant */
+#define REFUSALS_MAX	 256   /* reasons kept of one refusal */
+#define LINKS_MAX	 40    /* symlinks followed in one path */
+#define LINKS_LEN	 32768 /* bytes of all their paths */
+#define WALK_OPENS	 8192  /* opens that one path may take */
+#define SOCKET_ENTRIES	 1024  /* entries of a directory, for sockets */
+#define GROUPS_MAX_LEN	 1024  /* groups of the caller that are named */
+#define GROUPS_NAMES_LEN 16384 /* bytes of all their names */
+#define PROTECT_MAX	 32    /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of a run, without [limits] */

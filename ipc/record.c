@@ -34,6 +34,7 @@ const struct record_rule record_screen[] = {
     {RECORD_REFUSAL, 0, REFUSALS_MAX},
     {RECORD_POLICY_END, 1, 1},
     {RECORD_SURVEY, 0, GRANTS_MAX},
+    {RECORD_EXEC, 0, EXEC_MAX},
     {RECORD_SCREEN_END, 1, 1},
     {0, 0, 0},
 };

@@ -43,6 +43,7 @@ enum record_type {
 	/* to the monitor: a violation, each a datagram */
 	RECORD_EVENT,
 	RECORD_RULE, /* in the policy: neither a path nor a variable */
+	RECORD_EXEC, /* to the screen: what the exec lock leaves executable */
 	/* in a file of the user's state: a run, with its violations */
 	RECORD_RUN, /* version, once */
 	RECORD_KEPT_PROFILE,

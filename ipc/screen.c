@@ -123,6 +123,11 @@ screen_send(struct sender *s, const struct screen_request *q,
 		if (sender_end(s) == -1)
 			return -1;
 	}
+	for (i = 0; i < su->nexec; i++) {
+		survey_exec_put(sender_begin(s, RECORD_EXEC), &su->exec[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
 	sender_begin(s, RECORD_SCREEN_END);
 	if (sender_end(s) == -1)
 		return -1;

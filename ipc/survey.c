@@ -1,21 +1,23 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "buf.h"
+#include "grow.h"
 #include "limits.h"
 #include "path.h"
 #include "survey.h"
 
-_Static_assert(LINKS_LEN + LINKS_MAX * 3 + PATH_MAX_LEN + 64 < RECORD_MAX,
-    "a row of the survey fits a record");
+_Static_assert(LINKS_LEN + LINKS_MAX * 3 + 2 * (PATH_MAX_LEN + 64) < RECORD_MAX,
+    "a row of the survey fits a record, also with another path");
 
 int
 survey_init(struct survey *s, size_t n)
 {
 	size_t i;
 
-	s->n = 0;
+	memset(s, 0, sizeof(*s));
 	s->rows = calloc(n + 1, sizeof(*s->rows));
 	if (s->rows == NULL)
 		return -1;
@@ -25,8 +27,8 @@ survey_init(struct survey *s, size_t n)
 	return 0;
 }
 
-static void
-row_free(struct survey_row *r)
+void
+survey_row_free(struct survey_row *r)
 {
 	size_t k;
 
@@ -43,10 +45,34 @@ row_free(struct survey_row *r)
 void
 survey_row_move(struct survey_row *dst, struct survey_row *src)
 {
-	row_free(dst);
+	survey_row_free(dst);
 	*dst = *src;
 	memset(src, 0, sizeof(*src));
 	src->fd = -1;
+}
+
+struct survey_exec *
+survey_add_exec(
+    struct survey *s, enum exec_kind kind, size_t rule, const char *guest)
+{
+	struct survey_exec *e;
+
+	if (s->nexec == EXEC_MAX) {
+		errno = E2BIG;
+		return NULL;
+	}
+	if ((e = grow(s->exec, s->nexec, sizeof(*e))) == NULL)
+		return NULL;
+	s->exec = e;
+	e += s->nexec;
+	memset(e, 0, sizeof(*e));
+	e->kind = (uint8_t)kind;
+	e->rule = (uint32_t)rule;
+	e->row.fd = -1;
+	if ((e->guest = strdup(guest)) == NULL)
+		return NULL;
+	s->nexec++;
+	return e;
 }
 
 void
@@ -55,8 +81,13 @@ survey_free(struct survey *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		row_free(&s->rows[i]);
+		survey_row_free(&s->rows[i]);
 	free(s->rows);
+	for (i = 0; i < s->nexec; i++) {
+		free(s->exec[i].guest);
+		survey_row_free(&s->exec[i].row);
+	}
+	free(s->exec);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -78,8 +109,9 @@ survey_put(struct wbuf *w, const struct survey_row *r)
 		wbuf_str(w, r->links[i]);
 }
 
-int
-survey_get(struct rcur *c, struct survey_row *r)
+/* Up to its last field; more may follow in the record. */
+static int
+get_row(struct rcur *c, struct survey_row *r)
 {
 	size_t i, n;
 
@@ -105,5 +137,38 @@ survey_get(struct rcur *c, struct survey_row *r)
 			return -1;
 		r->nlinks++;
 	}
-	return rcur_end(c);
+	return 0;
+}
+
+int
+survey_get(struct rcur *c, struct survey_row *r)
+{
+	return get_row(c, r) == -1 ? -1 : rcur_end(c);
+}
+
+void
+survey_exec_put(struct wbuf *w, const struct survey_exec *e)
+{
+	wbuf_u8(w, e->kind);
+	wbuf_u8(w, e->fault);
+	wbuf_u32(w, e->rule);
+	wbuf_str(w, e->guest);
+	survey_put(w, &e->row);
+}
+
+int
+survey_exec_get(struct rcur *c, struct survey *s)
+{
+	unsigned kind = rcur_u8(c), fault = rcur_u8(c);
+	uint32_t rule = rcur_u32(c);
+	const char *guest = rcur_str(c, PATH_MAX_LEN);
+	struct survey_exec *e;
+
+	if (c->bad || kind < EXEC_INTERPRETER || kind > EXEC_LAST ||
+	    fault > EXEC_FAULT_LAST || (guest[0] != '\0' && !path_clean(guest)))
+		return -1;
+	if ((e = survey_add_exec(s, kind, rule, guest)) == NULL)
+		return -1;
+	e->fault = (uint8_t)fault;
+	return get_row(c, &e->row) == -1 ? -1 : rcur_end(c);
 }

@@ -40,19 +40,56 @@ struct survey_row {
 	int fd;		   /* O_PATH, or -1; never sent */
 };
 
+/*
+ * With an interpreter list (RULE_INTERPRETER) there are rows more: for each
+ * file and directory that is to stay executable.
+ */
+enum exec_kind {
+	EXEC_INTERPRETER = 1, /* of the list */
+	EXEC_LOADER,	      /* that an interpreter names, as ELF has it */
+	EXEC_SYSTEM,	      /* a directory of the loader's: its own files */
+	EXEC_OWN,	      /* an interpreter's directory, and all in it */
+	EXEC_LIBRARY,	      /* of the list (RULE_LIBRARY), and all in it */
+	EXEC_LAST = EXEC_LIBRARY
+};
+
+enum exec_fault {
+	EXEC_FINE = 0,	 /* the row says whether it is there */
+	EXEC_NOWHERE,	 /* no grant holds the guest path */
+	EXEC_UNREADABLE, /* so that its loader is not known */
+	EXEC_FOREIGN,	 /* a program for another kind of machine */
+	EXEC_FAULT_LAST = EXEC_FOREIGN
+};
+
+struct survey_exec {
+	uint8_t kind, fault;
+	uint32_t rule; /* index in the policy: who asked */
+	char *guest;   /* as it was named; "" if nobody did */
+	struct survey_row row;
+};
+
 struct survey {
 	struct survey_row *rows;
 	size_t n;
+	struct survey_exec *exec; /* at most EXEC_MAX */
+	size_t nexec;
 };
 
 /* All rows empty, fd -1. 0, or -1 with errno. */
 int survey_init(struct survey *, size_t n);
-void survey_free(struct survey *); /* closes what is open */
+/* One more row, empty, with a copy of guest; NULL with errno. */
+struct survey_exec *survey_add_exec(
+    struct survey *, enum exec_kind, size_t rule, const char *guest);
+void survey_free(struct survey *);	   /* closes what is open */
+void survey_row_free(struct survey_row *); /* the contents, not the struct */
 /* Frees what is in dst, and leaves src empty. */
 void survey_row_move(struct survey_row *dst, struct survey_row *src);
 
 /* RECORD_SURVEY: one row. get: into an empty row, 0 or -1. */
 void survey_put(struct wbuf *, const struct survey_row *);
 int survey_get(struct rcur *, struct survey_row *);
+/* RECORD_EXEC: appends one. 0 or -1. */
+void survey_exec_put(struct wbuf *, const struct survey_exec *);
+int survey_exec_get(struct rcur *, struct survey *);
 
 #endif

@@ -32,24 +32,30 @@ enum control_type {
 	CONTROL_ENDED, /* a: wait status, b: processor seconds of the payload */
 	CONTROL_LIMIT, /* a: enum limit, b: its seconds; text: who set it */
 	CONTROL_OVER,  /* the wall time is; everything inside ends now */
-	CONTROL_LAST = CONTROL_OVER
+	CONTROL_LISTENER, /* fd: for notify_start(); a: its flags */
+	CONTROL_LAST = CONTROL_LISTENER
 };
 
 struct control {
 	enum control_type type;
 	int a, b;
+	int fd; /* of CONTROL_LISTENER, to be closed; otherwise -1 */
 	char text[TEXT_MAX_LEN + 1]; /* cut to fit by the sender */
 };
 
 /* 0, or -1 with errno (EPIPE: the other end is gone). Waits when full. */
 int control_send(int fd, enum control_type, int a, int b, const char *text);
 
+/* The same with a descriptor, which stays open here too, unix(7). */
+int control_pass(int fd, enum control_type, int a, int descriptor);
+
 /* The same without text, but never waits: -1 with EAGAIN when it is full. */
 int control_try(int fd, enum control_type, int a, int b);
 
 /*
  * 1 and a message; 0 when the other end is gone; -1 with errno: EAGAIN when
- * there is none now, EBADMSG when it was none. Never waits.
+ * there is none now, EBADMSG when it was none, or when a descriptor came with
+ * a type that has none, or did not come with one that has. Never waits.
  */
 int control_receive(int fd, struct control *);
 

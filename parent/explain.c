@@ -19,6 +19,7 @@
 #include "ipc/screen.h"
 #include "ipc/survey.h"
 #include "look.h"
+#include "look_exec.h"
 #include "options.h"
 #include "protect.h"
 #include "remember.h"
@@ -139,8 +140,10 @@ explain_run(const struct install *in, const struct options *o,
 	memset(&sv, 0, sizeof(sv));
 	if (policy_protect(&po, c) == -1)
 		fatal("protect what carrel trusts: %s", strerror(errno));
-	if (po.nrefusals == 0 && (look_survey(&po, &sv, &f) == -1 ||
-				     protect_missing(&po, &sv, c, 0, &f) == -1))
+	if (po.nrefusals == 0 &&
+	    (look_survey(&po, &sv, &f) == -1 ||
+		protect_missing(&po, &sv, c, 0, &f) == -1 ||
+		look_exec(&po, &sv, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
 	warn_flagged(st, c, &po);
 	if (hostenv_pick(&host, &po, st->env) == -1)

@@ -16,6 +16,7 @@
 #include "parent/failure.h"
 #include "parent/plan.h"
 
+#define RUN (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE)
 #define READ                                                                   \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |           \
 	    LANDLOCK_ACCESS_FS_READ_DIR)
@@ -119,6 +120,19 @@ step_rights(const struct step *s)
 	}
 }
 
+/* The exec lock: of directories of shared objects none can be executed. */
+static int
+ruleset_run(const struct ruleset *rs, const struct plan *p, struct failure *f)
+{
+	size_t i;
+
+	for (i = 0; i < p->nexec; i++)
+		if ((p->exec[i].flags & STEP_ISDIR) == 0 &&
+		    ruleset_allow(rs, p->exec[i].guest, RUN, f) == -1)
+			return -1;
+	return 0;
+}
+
 /*
  * A rule holds across the mount points below it, so that what lies in a write
  * grant needs none of its own; the plan has each tree in one piece.
@@ -127,15 +141,17 @@ static int
 ruleset_draw(const struct ruleset *rs, const struct plan *p, struct failure *f)
 {
 	const char *guest, *above = NULL;
-	uint64_t rights;
+	uint64_t rights, without;
 	size_t i;
 
-	if (ruleset_allow(rs, "/", READ, f) == -1 ||
-	    ruleset_allow(rs, "/dev", USE, f) == -1)
+	without = p->locked ? LANDLOCK_ACCESS_FS_EXECUTE : 0;
+	if (ruleset_allow(rs, "/", READ & ~without, f) == -1 ||
+	    ruleset_allow(rs, "/dev", USE, f) == -1 ||
+	    ruleset_run(rs, p, f) == -1)
 		return -1;
 	for (i = 0; i < p->nsteps; i++) {
 		guest = p->steps[i].guest;
-		rights = step_rights(&p->steps[i]);
+		rights = step_rights(&p->steps[i]) & ~without;
 		if (rights == 0 || (above != NULL && path_covers(above, guest)))
 			continue;
 		if (ruleset_allow(rs, guest, rights, f) == -1)

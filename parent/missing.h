@@ -13,4 +13,7 @@ struct start;
 void missing_tell(const struct options *, const struct caller *,
     const struct start *, const char *path);
 
+/* If the command is a debugger: that it needs --allow-ptrace. */
+void missing_ptrace(const struct options *);
+
 #endif

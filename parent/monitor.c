@@ -14,6 +14,7 @@
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "monitor_parts.h"
+#include "missing.h"
 #include "options.h"
 #include "outcome.h"
 #include "outside.h"
@@ -23,6 +24,7 @@
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
+#define LAST_TURNS   16 /* more than a socket holds */
 #define MESSAGES_MAX 64 /* from inside, in one turn */
 
 /* Signals that are passed in. The rest has its default action. */
@@ -189,6 +191,7 @@ started(struct monitor *m)
 	m->w->terminal->used = 1;
 	m->run = m->w->run;
 	status_start(m->run);
+	missing_ptrace(m->w->options);
 }
 
 /* What may come from inside before there is a payload, and after. */
@@ -208,6 +211,8 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_PROFILE:
 	case CONTROL_POLICY:
 		return !m->announced && !m->started;
+	case CONTROL_LISTENER:
+		return !m->started && m->notifier == 0;
 	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
@@ -229,6 +234,8 @@ message(struct monitor *m, const struct control *c)
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
 		monitor_give_up(m, EXIT_CARREL);
+		if (c->fd != -1)
+			close(c->fd);
 		return;
 	}
 	switch (c->type) {
@@ -258,6 +265,9 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_NO_EXEC:
 		if (m->code == -1)
 			monitor_give_up(m, outcome_no_exec(m->w, c));
+		break;
+	case CONTROL_LISTENER:
+		monitor_answer_execs(m, c);
 		break;
 	case CONTROL_LIMIT:
 		break;
@@ -323,6 +333,7 @@ children(struct monitor *m)
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
+		monitor_notifier_ended(m, pid, status);
 		monitor_outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;

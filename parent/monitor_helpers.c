@@ -1,11 +1,15 @@
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "monitor_parts.h"
+#include "notify.h"
 #include "outside.h"
 
 #define LAST_MS	    500 /* for the last events of the broker */
@@ -45,6 +49,56 @@ monitor_policy(struct monitor *m, const struct control *c)
 		obey(m, events_policy(
 			    (enum on_violation)c->a, (unsigned)c->b, c->text));
 	monitor_go(m);
+}
+
+/* A place for one more source of events; NULL: there is none. */
+static int *
+free_source(struct monitor *m)
+{
+	size_t i;
+
+	for (i = 0; i < MONITOR_SOURCES; i++)
+		if (m->sources[i] == -1)
+			return &m->sources[i];
+	return NULL;
+}
+
+/* The payload is about to be executed, and waits until somebody lets it. */
+void
+monitor_answer_execs(struct monitor *m, const struct control *c)
+{
+	struct notify n = {.listener = c->fd, .flags = c->a, .events = -1};
+	int pair[2], *source = free_source(m);
+
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
+	    source != NULL && channel_pair(pair) == 0) {
+		*source = pair[0];
+		n.events = pair[1];
+	}
+	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
+	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
+		m->notifier = notify_start(&n);
+	else
+		close(c->fd);
+	if (m->notifier > 0)
+		return;
+	m->notifier = 0;
+	log_warn("cannot start what answers for [exec]: %s; the run ends",
+	    strerror(errno));
+	monitor_give_up(m, EXIT_CARREL);
+}
+
+/* Without it every attempt to execute fails, and nobody would know why. */
+void
+monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
+{
+	if (pid != m->notifier)
+		return;
+	m->notifier = 0;
+	if (m->gone || m->code != -1 || status == 0)
+		return;
+	log_warn("what answers for [exec] ended by itself; the run ends");
+	monitor_give_up(m, EXIT_CARREL);
 }
 
 void
@@ -103,24 +157,30 @@ monitor_read_events(struct monitor *m, int *source)
 
 /*
  * What was on its way when the payload died. The broker, which is told now,
- * has to look at what the kernel refused last, and then hangs up.
+ * has to look at what the kernel refused last; who answers for [exec] notices
+ * that nobody is left. Both then hang up.
  */
 void
 monitor_last_events(struct monitor *m)
 {
-	struct pollfd p = {.events = POLLIN};
+	struct pollfd p[MONITOR_SOURCES];
 	int64_t deadline = channel_now() + LAST_MS;
-	int *broker = &m->sources[MONITOR_SOURCES - 1];
-	size_t i, k;
+	size_t i, open;
 
 	outside_finish(m->w->outside);
-	for (i = 0; i < MONITOR_SOURCES - 1; i++)
-		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
+	do {
+		for (i = open = 0; i < MONITOR_SOURCES; i++) {
 			monitor_read_events(m, &m->sources[i]);
-	while (*broker != -1 && channel_left(deadline) > 0) {
-		p.fd = *broker;
-		(void)poll(&p, 1, channel_left(deadline));
-		monitor_read_events(m, broker);
+			p[i].fd = m->sources[i];
+			p[i].events = POLLIN;
+			open += p[i].fd != -1;
+		}
+		if (open > 0)
+			(void)poll(p, MONITOR_SOURCES, channel_left(deadline));
+	} while (open > 0 && channel_left(deadline) > 0);
+	if (m->notifier > 0) {
+		(void)kill(m->notifier, SIGKILL);
+		(void)waitpid(m->notifier, NULL, 0);
 	}
 	outside_end(m->w->outside);
 }

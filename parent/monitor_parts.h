@@ -12,8 +12,6 @@ struct control;
 
 /* What the parts of the monitor share. */
 
-#define LAST_TURNS 16 /* more than a socket holds */
-
 struct monitor {
 	const struct monitored *w;
 	int sigfd;
@@ -39,6 +37,7 @@ struct monitor {
 	struct bounds bounds;
 	struct rusage usage; /* of all inside, in the end */
 	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
+	pid_t notifier;	     /* answers attempts to execute; 0: there is none */
 	const char *run;     /* "" before it started */
 };
 
@@ -53,6 +52,9 @@ void monitor_give_up(struct monitor *, int code);
 void monitor_go(struct monitor *);
 /* CONTROL_POLICY */
 void monitor_policy(struct monitor *, const struct control *);
+/* CONTROL_LISTENER; and a child ended, which may be what answers. */
+void monitor_answer_execs(struct monitor *, const struct control *);
+void monitor_notifier_ended(struct monitor *, pid_t, int status);
 /* CONTROL_BROKER */
 void monitor_start_outside(struct monitor *, int factory);
 /* A child ended, which may be one of these. */

@@ -53,13 +53,23 @@ outcome_no_exec(const struct monitored *w, const struct control *c)
 			 "inside; add a profile that grants it",
 		    name, c->text);
 		return 127;
+	case PAYLOAD_LOCKED:
+		log_warn("\"%s\" cannot be executed: the profiles say which "
+			 "programs can, and it is none of them; see carrel "
+			 "explain, or add \"interpreter = %s\" to a profile",
+		    c->text, c->text);
+		return 126;
 	case PAYLOAD_REFUSED:
 		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
 		    strerror(c->b), refused_fix(c->b));
 		return 126;
 	default:
-		log_warn(
-		    "cannot give the payload %s: %s", c->text, strerror(c->b));
+		/* only seccomp(2) says so */
+		log_warn("cannot give the payload %s: %s%s", c->text,
+		    strerror(c->b),
+		    c->b == EBUSY ? "; another sandbox around this one answers "
+				    "system calls already, seccomp_unotify(2)"
+				  : "");
 		return EXIT_CARREL;
 	}
 }

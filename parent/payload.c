@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "control.h"
+#include "failure.h"
 #include "ipc/caller.h"
 #include "limit.h"
+#include "notify.h"
 #include "options.h"
 #include "payload.h"
 #include "plan.h"
@@ -102,11 +105,34 @@ try(const struct setup *s, int failed, const char *file, char **argv,
 
 	execve(file, argv, env);
 	err = errno;
+	if (err == ENOSYS) /* who answers is gone, seccomp_unotify(2) */
+		fail(s, failed, PAYLOAD_SETUP, "an answer to its execve(2)");
 	if (err == ENOENT && stat(file, &st) == 0)
 		fail_interpreter(s, failed, file);
 	errno = err;
 	if (err != ENOENT && err != ENOTDIR && err != EACCES)
 		fail(s, failed, PAYLOAD_REFUSED, file);
+}
+
+/* Never returns: the file is there, but not for executing it. */
+static void __attribute__((noreturn)) fail_refused(const struct setup *s,
+    const struct plan *plan, int failed, const char *file)
+{
+	/* an exec lock is the likelier reason for a file with the right mode */
+	fail(s, failed,
+	    plan->locked && access(file, R_OK) == 0 ? PAYLOAD_LOCKED
+						    : PAYLOAD_REFUSED,
+	    file);
+}
+
+/*
+ * once = yes counts attempts, so a file is looked at before it is tried. The
+ * kernel judges it again, and says if it is no program at all.
+ */
+static int
+is_worth_it(const struct plan *plan, const char *file)
+{
+	return !plan->once || access(file, X_OK) == 0;
 }
 
 /* As execvp(3), but without its guess that a file is a shell script. */
@@ -119,13 +145,14 @@ static void __attribute__((noreturn)) search(const struct setup *s,
 	if (strchr(argv[0], '/') != NULL) {
 		try(s, failed, argv[0], argv, env);
 		if (errno == EACCES)
-			fail(s, failed, PAYLOAD_REFUSED, argv[0]);
+			fail_refused(s, plan, failed, argv[0]);
 		fail(s, failed, PAYLOAD_NOT_FOUND, "");
 	}
 	for (i = 0; i < plan->npath; i++) {
 		if (asprintf(&file, "%s/%s", plan->path[i], argv[0]) == -1)
 			fail(s, failed, PAYLOAD_SETUP, "search PATH");
-		try(s, failed, file, argv, env);
+		if (is_worth_it(plan, file))
+			try(s, failed, file, argv, env);
 		if (errno == EACCES && refused == NULL)
 			refused = file;
 		else
@@ -133,8 +160,32 @@ static void __attribute__((noreturn)) search(const struct setup *s,
 	}
 	errno = EACCES;
 	if (refused != NULL)
-		fail(s, failed, PAYLOAD_REFUSED, refused);
+		fail_refused(s, plan, failed, refused);
 	fail(s, failed, PAYLOAD_NOT_FOUND, sandbox_path(plan));
+}
+
+/*
+ * The filters that pid 1 cannot enter, which made this process and answers
+ * nobody. The listener goes out before the first attempt, which waits for it.
+ */
+static void
+narrow(const struct setup *s, const struct plan *plan, int failed)
+{
+	struct failure f;
+	int fd, flags;
+
+	if (plan->no_spawn && filter_narrow(FILTER_NO_SPAWN, &f) == -1)
+		fail(s, failed, PAYLOAD_SETUP, "the filter of spawn = no");
+	/* without either no attempt is refused, and there is none to report */
+	if (!plan->once && !(plan->locked && plan->report_exec))
+		return;
+	flags = (plan->once ? NOTIFY_ONCE : 0) |
+		(plan->report_exec ? NOTIFY_REPORT : 0) |
+		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0);
+	if ((fd = filter_notify(&f)) == -1 ||
+	    control_pass(s->control, CONTROL_LISTENER, flags, fd) == -1)
+		fail(s, failed, PAYLOAD_SETUP, "who answers its execve(2)");
+	close(fd);
 }
 
 void
@@ -151,6 +202,8 @@ payload_exec(const struct setup *s, const struct plan *plan,
 	if (s->terminal == TERMINAL_HANDED &&
 	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
+	/* with all signals blocked, and room for a descriptor */
+	narrow(s, plan, failed);
 	if (give_back(s->start, limits) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "limits and signals");
 	search(

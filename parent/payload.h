@@ -10,6 +10,7 @@ enum payload_fault {
 	PAYLOAD_NOT_FOUND = 1, /* text: the sandbox's PATH, or "" */
 	PAYLOAD_REFUSED,       /* b: errno, text: the file */
 	PAYLOAD_INTERPRETER,   /* text: the interpreter, or the file */
+	PAYLOAD_LOCKED,	       /* text: the file, which the exec lock refuses */
 	PAYLOAD_SETUP	       /* b: errno, text: the step */
 };
 

@@ -56,6 +56,12 @@ plan_own(struct draft *d, const struct step *shape, const char *guest,
 	return append(d, &d->own, &d->nown, shape, guest, text);
 }
 
+int
+plan_add_exec(struct draft *d, const struct step *shape, const char *guest)
+{
+	return append(d, &d->pl->exec, &d->pl->nexec, shape, guest, "");
+}
+
 const struct survey_row *
 plan_row(const struct draft *d, size_t i)
 {
@@ -338,13 +344,14 @@ static int
 plan_draw(struct draft *d)
 {
 	if (plan_presence(d) == -1 || plan_diverted(d) == -1 ||
-	    plan_shape(d) == -1 || plan_trusted(d) == -1)
+	    plan_shape(d) == -1 || plan_exec(d) == -1 || plan_trusted(d) == -1)
 		return -1;
 	if (plan_base(d) == -1 || plan_staging(d) == -1 || plan_pins(d) == -1 ||
 	    plan_homes(d) == -1 || plan_etc(d) == -1)
 		return -1;
 	if (merge(d) == -1 || plan_sizes(d) == -1 || plan_elsewhere(d) == -1)
 		return -1;
+	plan_noexec(d);
 	return plan_environ(d) == -1 || plan_start(d) == -1 ? -1 : 0;
 }
 
@@ -359,14 +366,16 @@ plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
 	d.fate = calloc(po->ngrants + 1, sizeof(*d.fate));
 	d.refused = calloc(po->ngrants + 1, sizeof(*d.refused));
 	d.above = calloc(po->ngrants + 1, sizeof(*d.above));
+	d.exec_out = calloc(sv->nexec + 1, sizeof(*d.exec_out));
 	pl->absent = calloc(po->ngrants + 1, sizeof(*pl->absent));
 	if (d.fate != NULL && d.refused != NULL && d.above != NULL &&
-	    pl->absent != NULL)
+	    d.exec_out != NULL && pl->absent != NULL)
 		r = plan_draw(&d);
 	steps_free(d.own, d.nown);
 	free(d.fate);
 	free(d.refused);
 	free(d.above);
+	free(d.exec_out);
 	free(d.written);
 	if (r == -1 && d.full)
 		r = policy_refuse(po, "", "", 0, "grant directories above",
@@ -462,6 +471,7 @@ plan_free(struct plan *pl)
 	size_t i;
 
 	steps_free(pl->steps, pl->nsteps);
+	steps_free(pl->exec, pl->nexec);
 	for (i = 0; i < pl->nenv; i++)
 		row_free(&pl->env[i]);
 	free(pl->env);

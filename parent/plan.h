@@ -29,7 +29,9 @@ enum step_kind {
 	STEP_PROC,    /* a new procfs */
 	STEP_DEVPTS,
 	STEP_DEVICE, /* a node of the minimal /dev: text is its host path */
-	STEP_MASK    /* an empty file over one of /proc, if it is there */
+	STEP_MASK,   /* an empty file over one of /proc, if it is there */
+	STEP_EXEC    /* of plan->exec: a file or directory onto itself that is
+			not noexec; grant is its row in survey->exec */
 };
 
 #define STEP_RDONLY 0x01 /* read-only, as a mount */
@@ -37,6 +39,7 @@ enum step_kind {
 #define STEP_NODEV  0x04
 #define STEP_NOEXEC 0x08
 #define STEP_FIXED  0x10 /* the same in every sandbox: plan_make_fixed() */
+#define STEP_FLAT   0x20 /* EXEC: noexec again for each directory in it */
 
 struct step {
 	uint8_t kind, flags;
@@ -90,6 +93,16 @@ struct plan {
 	struct elsewhere_row *elsewhere; /* per grant */
 	size_t nelsewhere;
 	char *none_mounted; /* "" or one line for a terminal: no target */
+
+	/*
+	 * With an interpreter list (locked) all steps are STEP_NOEXEC, and
+	 * when they stand, these are laid over them: a directory before what
+	 * is in it.
+	 */
+	struct step *exec;
+	size_t nexec;
+	uint8_t locked, no_spawn, no_unix, once; /* 1: so it is asked for */
+	uint8_t report_exec;
 };
 
 /*
@@ -106,7 +119,8 @@ void plan_free(struct plan *);
 /*
  * The steps that no policy changes, the STEP_FIXED ones of every plan: the
  * root's tmpfs, /proc and /dev. They grant nothing of the host, so they can
- * be taken before there is a policy. 0, or -1 with errno.
+ * be taken before there is a policy. Only STEP_NOEXEC may come later: see
+ * root_seal(). 0, or -1 with errno.
  */
 int plan_make_fixed(struct plan *);
 

@@ -52,8 +52,8 @@ plan_refuse(struct draft *d, size_t i, const char *fix, const char *fmt, ...)
 }
 
 /* The same words with every C library. */
-static const char *
-reason(int err)
+const char *
+plan_reason(int err)
 {
 	switch (err) {
 	case ENOENT:
@@ -120,7 +120,7 @@ absent(struct draft *d, size_t i, const struct survey_row *r)
 		snprintf(via, sizeof(via), " (by way of the symlink %s)",
 		    SHOWN(r->links[r->nlinks - 1]));
 	return plan_refuse(d, i, absent_fix(g, r->err), "%s = %s: %s%s",
-	    plan_verb(g), SHOWN(g->source), reason(r->err), via);
+	    plan_verb(g), SHOWN(g->source), plan_reason(r->err), via);
 }
 
 static int

@@ -46,6 +46,7 @@ struct draft {
 			     of its own; -1: none */
 	struct step *own; /* carrel's own and the pins, before the merge */
 	size_t nown;
+	uint8_t *exec_out; /* per row of survey->exec: 1 if it stays noexec */
 	struct written *written; /* where write grants led, sorted */
 	size_t nwritten;
 	size_t tries; /* how often plan_elsewhere() may still look */
@@ -62,6 +63,8 @@ const struct survey_row *plan_row(const struct draft *, size_t i);
  */
 int plan_own(struct draft *, const struct step *shape, const char *guest,
     const char *text);
+/* The same to plan->exec. */
+int plan_add_exec(struct draft *, const struct step *shape, const char *guest);
 
 /* The deepest step at or above this path; NULL only without any step. */
 const struct step *plan_at(const struct plan *, const char *path);
@@ -97,6 +100,7 @@ plan_writes(const struct grant *g)
 int plan_presence(struct draft *);	     /* fills fate and plan->absent */
 int plan_sizes(struct draft *);		     /* S39, of the finished steps */
 const char *plan_verb(const struct grant *); /* the key, as it joined */
+const char *plan_reason(int err);	     /* of a look-up that failed */
 int plan_refuse(struct draft *, size_t grant, const char *fix, const char *fmt,
     ...) __attribute__((format(printf, 4, 5)));
 
@@ -109,6 +113,12 @@ int plan_grant_at(const struct draft *, const char *path);
 int plan_own_presence(struct draft *, size_t grant); /* of a GRANT_OWN */
 int plan_diverted(struct draft *);		     /* S36 */
 int plan_trusted(struct draft *); /* S7, by what was opened */
+
+/* plan_exec.c: what the policy narrows ([exec]). 0, or -1 with ENOMEM. */
+int plan_exec(struct draft *); /* needs the fates; fills plan->exec */
+int plan_exec_refuse(struct draft *, size_t row, const char *fix,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void plan_noexec(struct draft *); /* of the finished steps */
 
 /* plan_elsewhere.c: fills plan->elsewhere, when all steps stand. 0 or -1. */
 int plan_elsewhere(struct draft *);

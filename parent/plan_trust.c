@@ -6,6 +6,7 @@
 #include "ipc/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
+#include "ipc/rule.h"
 #include "ipc/survey.h"
 #include "ipc/text.h"
 #include "plan_parts.h"
@@ -112,6 +113,27 @@ written_gather(const struct draft *d, size_t *len)
 	return w;
 }
 
+/* The same of a file or directory of the exec lock. */
+static int
+diverted_exec(struct draft *d, size_t k, const struct written *w, size_t n)
+{
+	const struct survey_row *r = &d->sv->exec[k].row;
+	const struct written *by = NULL;
+	char who[TEXT_MAX_LEN / 4], fix[TEXT_SHOWN_MAX + 64];
+	size_t i;
+
+	for (i = 0; i < r->nlinks && by == NULL; i++)
+		by = written_find(w, n, r->links[i]);
+	if (by == NULL)
+		return 0;
+	policy_tell_grant(d->po, &d->po->grants[by->grant], who, sizeof(who));
+	snprintf(fix, sizeof(fix), "name %s by that path", SHOWN(r->real));
+	return plan_exec_refuse(d, k, fix,
+	    "is led to %s by the symlink %s, and an earlier run may have made "
+	    "it: %s is granted for writing (%s)",
+	    SHOWN(r->real), SHOWN(r->links[i - 1]), SHOWN(by->path), who);
+}
+
 int
 plan_diverted(struct draft *d)
 {
@@ -126,6 +148,9 @@ plan_diverted(struct draft *d)
 		if (n > 0 && grant_opens(&g[i]) && path_clean(g[i].source) &&
 		    plan_row(d, i)->type != SURVEY_NONE)
 			r = diverted(d, i, w, n);
+	for (i = 0; i < d->sv->nexec && n > 0 && r == 0; i++)
+		if (d->sv->exec[i].row.type != SURVEY_NONE)
+			r = diverted_exec(d, i, w, n);
 	free(w);
 	return r;
 }
@@ -145,6 +170,10 @@ refuse_trusted(struct draft *d, size_t i, const char *path, const char *why)
 
 	if (d->refused[i])
 		return 0;
+	if (strcmp(g->source, r->real) == 0)
+		return plan_refuse(d, i, "grant it with read",
+		    "%s = %s: would make %s writable inside, which %s",
+		    plan_verb(g), SHOWN(g->source), SHOWN(path), why);
 	return plan_refuse(d, i, "grant the place it leads to by its own path",
 	    "%s = %s: is %s, and would make %s writable inside, which %s",
 	    plan_verb(g), SHOWN(g->source), SHOWN(r->real), SHOWN(path), why);
@@ -197,6 +226,19 @@ trusted(struct draft *d, const struct written *w, size_t n, const char *path,
 	return 0;
 }
 
+/* What may be executed or loaded, which no payload may change. */
+static int
+trusted_exec(struct draft *d, const struct written *w, size_t n,
+    const struct survey_exec *e)
+{
+	const struct rule *r = &d->po->rules[e->rule];
+	char why[TEXT_SHOWN_MAX + NAME_MAX_LEN + 64];
+
+	snprintf(why, sizeof(why), "is executable for \"%s = %s\" of %s",
+	    rule_key(r), SHOWN(r->text), d->po->profiles[r->profile].name);
+	return trusted(d, w, n, e->row.real, why);
+}
+
 int
 plan_trusted(struct draft *d)
 {
@@ -215,6 +257,9 @@ plan_trusted(struct draft *d)
 		    plan_row(d, i)->type != SURVEY_NONE)
 			r = trusted(d, w, n, plan_row(d, i)->real,
 			    "is staged as a command");
+	for (i = 0; i < d->sv->nexec && n > 0 && r == 0; i++)
+		if (!d->exec_out[i])
+			r = trusted_exec(d, w, n, &d->sv->exec[i]);
 	free(w);
 	return r;
 }

@@ -62,6 +62,8 @@ build(struct build *b, int fixed)
 	root_dir_init(&b->dir, b->root);
 	r = build_steps(b, fixed);
 	if (r == 0 && !fixed)
+		r = root_exec(b);
+	if (r == 0 && !fixed)
 		r = root_seal(b);
 	root_dir_close(&b->dir);
 	if (b->mask != -1) {

@@ -11,6 +11,7 @@
 struct plan;
 struct step;
 struct survey;
+struct survey_row;
 
 /* A root in the making. */
 struct build {
@@ -21,6 +22,7 @@ struct build {
 	int root;	    /* the new root's mount */
 	int mask;	    /* an empty file in it, or -1 */
 	size_t mounts;	    /* made so far */
+	size_t covered;	    /* directories in one of plan->exec */
 	const char *inside; /* the bind or procfs that holds the next step */
 };
 
@@ -32,7 +34,19 @@ int root_fail(
     struct build *, enum cause_step, const char *what, const struct step *);
 /* Does one step. 0 or -1. */
 int root_step(struct build *, const struct step *);
-/* Makes each tmpfs that shall be read-only so, when all in it stands. */
+/*
+ * Makes each tmpfs that shall be read-only so, when all in it stands, and
+ * noexec what stood before there was a policy to say so.
+ */
 int root_seal(struct build *);
+/* root_exec.c: lays plan->exec over what stands. 0 or -1. */
+int root_exec(struct build *);
+
+/* Attaches a mount, which is closed, at name in dir or at dir itself. */
+int root_attach(
+    struct build *, int mount, int dir, const char *name, const struct step *);
+/* The same at a guest path that is this very object; ESTALE if it is not. */
+int root_attach_on(
+    struct build *, int mount, const struct survey_row *, const struct step *);
 
 #endif

@@ -36,9 +36,8 @@ root_fail(struct build *b, enum cause_step cause, const char *what,
 	return failure_set(b->fail, cause, "%s %s", what, s->guest);
 }
 
-/* Attaches a mount, which is closed, at name in dir or at dir itself. */
-static int
-attach(
+int
+root_attach(
     struct build *b, int mount, int dir, const char *name, const struct step *s)
 {
 	int r;
@@ -178,7 +177,7 @@ build_tmpfs(struct build *b, const struct step *s)
 	    "tmpfs", opts, root_attributes(s) & ~(uint64_t)MOUNT_ATTR_RDONLY);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "new tmpfs", s);
-	return attach(b, mount, dir, name, s);
+	return root_attach(b, mount, dir, name, s);
 }
 
 static int
@@ -196,7 +195,7 @@ build_special(struct build *b, const struct step *s)
 	if (mount == -1)
 		return root_fail(b, proc ? CAUSE_PROC : CAUSE_MOUNT,
 		    proc ? "new procfs" : "new devpts", s);
-	return attach(b, mount, dir, name, s);
+	return root_attach(b, mount, dir, name, s);
 }
 
 /*
@@ -204,8 +203,8 @@ build_special(struct build *b, const struct step *s)
  * that is mounted, so nothing is hidden, whatever the path may have become
  * since the survey.
  */
-static int
-attach_inside(struct build *b, int mount, const struct survey_row *r,
+int
+root_attach_on(struct build *b, int mount, const struct survey_row *r,
     const struct step *s)
 {
 	struct stat st;
@@ -225,7 +224,7 @@ attach_inside(struct build *b, int mount, const struct survey_row *r,
 		close(fd);
 		return -1;
 	}
-	rc = attach(b, mount, fd, "", s);
+	rc = root_attach(b, mount, fd, "", s);
 	close(fd);
 	return rc;
 }
@@ -251,13 +250,13 @@ build_bind(struct build *b, const struct step *s)
 	close(r->fd);
 	r->fd = -1;
 	if (b->inside != NULL)
-		return attach_inside(b, mount, r, s);
+		return root_attach_on(b, mount, r, s);
 	dir = make_point(b, s, (s->flags & STEP_ISDIR) != 0, &name);
 	if (dir == -1) {
 		close(mount);
 		return -1;
 	}
-	return attach(b, mount, dir, name, s);
+	return root_attach(b, mount, dir, name, s);
 }
 
 /* A directory of the new root onto itself, with all that is below. */
@@ -271,7 +270,7 @@ build_pin(struct build *b, const struct step *s)
 		return root_fail(b, CAUSE_OPENAT2, "resolve", s);
 	mount = mountapi_clone(fd, root_attributes(s));
 	r = mount == -1 ? root_fail(b, CAUSE_MOUNT, "open_tree for", s)
-			: attach(b, mount, fd, "", s);
+			: root_attach(b, mount, fd, "", s);
 	close(fd);
 	return r;
 }
@@ -332,7 +331,7 @@ build_device(struct build *b, const struct step *s)
 		close(mount);
 		return -1;
 	}
-	return attach(b, mount, dir, name, s);
+	return root_attach(b, mount, dir, name, s);
 }
 
 /*
@@ -371,7 +370,17 @@ build_mask(struct build *b, const struct step *s)
 	mount = mountapi_clone(b->mask, root_attributes(s));
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "mask", s);
-	return attach(b, mount, dir, name, s);
+	return root_attach(b, mount, dir, name, s);
+}
+
+/* What could not be set when the mount was made. */
+static int
+is_late(const struct step *s)
+{
+	if (s->kind == STEP_TMPFS && (s->flags & STEP_RDONLY))
+		return 1;
+	return (s->flags & STEP_FIXED) && (s->flags & STEP_NOEXEC) &&
+	       (s->kind == STEP_TMPFS || s->kind == STEP_DEVICE);
 }
 
 int
@@ -384,12 +393,12 @@ root_seal(struct build *b)
 	/* but for the first, "/", which is entered after this */
 	for (i = 1; i < b->plan->nsteps; i++) {
 		s = &b->plan->steps[i];
-		if (s->kind != STEP_TMPFS || !(s->flags & STEP_RDONLY))
+		if (!is_late(s))
 			continue;
 		fd = root_dir_open(b->root, s->guest);
 		if (fd == -1)
 			return root_fail(b, CAUSE_OPENAT2, "resolve", s);
-		r = mountapi_set(fd, MOUNT_ATTR_RDONLY);
+		r = mountapi_set(fd, root_attributes(s));
 		if (r == -1)
 			root_fail(b, CAUSE_MOUNT, "mount_setattr", s);
 		close(fd);

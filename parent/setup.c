@@ -27,6 +27,7 @@
 #include "ipc/survey.h"
 #include "limit.h"
 #include "look.h"
+#include "look_exec.h"
 #include "network.h"
 #include "options.h"
 #include "plan.h"
@@ -288,7 +289,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	if (po->nrefusals > 0)
 		end_refused(s, po);
 	if (look_survey(po, &survey, &f) == -1 ||
-	    protect_missing(po, &survey, s->caller, 1, &f) == -1)
+	    protect_missing(po, &survey, s->caller, 1, &f) == -1 ||
+	    look_exec(po, &survey, &f) == -1)
 		end(s, &f);
 	if (hostenv_pick(&host, po, s->start->env) == -1) {
 		failure_set(&f, CAUSE_OTHER, "the caller's environment");
@@ -339,7 +341,9 @@ give_up(const struct setup *s, const struct plan *plan,
 		return -1;
 	return filter_enter(
 	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
-		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0),
+		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0) |
+		(plan->locked ? FILTER_LOCK : 0) |
+		(plan->no_unix ? FILTER_NO_UNIX : 0),
 	    f);
 }
 

@@ -6,7 +6,7 @@
 FUZZ_SECONDS ?= 20
 FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
-FUZZ = control dns http options policy reader request resolve screen tls
+FUZZ = control dns elf http options policy reader request resolve screen tls
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 

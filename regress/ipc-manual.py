@@ -19,6 +19,7 @@ WRITERS = {
     "POLICY_END": ("ipc/policy_wire.c", r"^put_end\("),
     "SCREEN": ("ipc/screen.c", r"^screen_put\("),
     "SURVEY": ("ipc/survey.c", r"^survey_put\("),
+    "EXEC": ("ipc/survey.c", r"^survey_exec_put\("),
     "SCREEN_END": None,
     "EVENT": ("ipc/event.c", r"^event_put\("),
     "ENVIRON": ("ipc/environ.c", r"^environ_put\("),

@@ -209,6 +209,7 @@ block_confinement(struct out *o, const struct view *v)
 	out_row(o, "calls", &left, &right,
 	    ptrace ? "<- weaker than the default" : "");
 	landlock_row(o, q);
+	explain_exec(o, v);
 }
 
 static void

@@ -23,12 +23,16 @@ int explain_run(int fd);
 /* The same view gives the same bytes. */
 void explain_draw(struct out *, const struct view *);
 
-/* The blocks PROFILES, FILESYSTEM, NETWORK, LIMITS and ENVIRONMENT. */
+/*
+ * The blocks PROFILES, FILESYSTEM, NETWORK, LIMITS and ENVIRONMENT, and a part
+ * of one.
+ */
 void explain_profiles(struct out *, const struct policy *);
 void explain_fs(struct out *, const struct view *);
 void explain_net(struct out *, const struct policy *);
 void explain_limits(struct out *, const struct view *);
 void explain_env(struct out *, const struct plan *);
+void explain_exec(struct out *, const struct view *); /* of CONFINEMENT */
 /* The same of a policy that was refused before there was a plan. */
 void explain_env_claims(struct out *, const struct policy *);
 

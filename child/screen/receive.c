@@ -3,6 +3,7 @@
 
 #include "ipc/channel.h"
 #include "ipc/limits.h"
+#include "ipc/rule.h"
 #include "receive.h"
 
 void
@@ -13,6 +14,21 @@ scene_free(struct scene *sc)
 	hostenv_free(&sc->hostenv);
 	policy_free(&sc->policy);
 	survey_free(&sc->survey);
+}
+
+/* It names a rule of its kind, or the one for which it was found. */
+static int
+take_exec(struct scene *sc, struct rcur *c)
+{
+	const struct policy *po = &sc->policy;
+	const struct survey_exec *e;
+	unsigned kind;
+
+	if (survey_exec_get(c, &sc->survey) == -1)
+		return -1;
+	e = &sc->survey.exec[sc->survey.nexec - 1];
+	kind = e->kind == EXEC_LIBRARY ? RULE_LIBRARY : RULE_INTERPRETER;
+	return e->rule < po->nrules && po->rules[e->rule].kind == kind ? 0 : -1;
 }
 
 /* One record; rows counts the survey's. */
@@ -32,6 +48,8 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 		if (*rows >= sc->survey.n)
 			return -1;
 		return survey_get(c, &sc->survey.rows[(*rows)++]);
+	case RECORD_EXEC:
+		return take_exec(sc, c);
 	case RECORD_SCREEN_END:
 		/* all rows, or none for a policy that was refused early */
 		if (*rows != sc->survey.n &&

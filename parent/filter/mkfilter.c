@@ -9,8 +9,8 @@
  *	foreign ACTION			# other ABIs of the machine; else kill
  *	ACTION NAME... [CONDITION...]	# all conditions hold
  *
- * ACTION is allow, kill, "errno E" or "pretend" (the call is not made and
- * returns 0); CONDITION is "argN [& M] == V[,V...]" (one of them) or "argN
+ * ACTION is allow, kill, notify, "errno E" or "pretend" (the call is not made
+ * and returns 0); CONDITION is "argN [& M] == V[,V...]" (one of them) or "argN
  * [& M] != V[,V...]" (none of them); a number is in C syntax or one of the
  * names below, or several joined by '|'. Each line ends in a reason. argN is
  * the low 32 bits of an argument, all that the kernel takes of an int; a
@@ -149,10 +149,12 @@ action(char ***tok)
 		return SECCOMP_RET_ALLOW;
 	if (word != NULL && strcmp(word, "kill") == 0)
 		return SECCOMP_RET_KILL_PROCESS;
+	if (word != NULL && strcmp(word, "notify") == 0)
+		return SECCOMP_RET_USER_NOTIF;
 	if (word != NULL && strcmp(word, "pretend") == 0)
 		return SECCOMP_RET_ERRNO | 0;
 	if (word == NULL || strcmp(word, "errno") != 0 || **tok == NULL)
-		die("an action is allow, kill, pretend or errno E");
+		die("an action is allow, kill, notify, pretend or errno E");
 	s = *(*tok)++;
 	e = numbers(&s);
 	if (*s != '\0' || e == 0 || e > 4095)

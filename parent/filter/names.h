@@ -25,7 +25,7 @@ static const struct {
     /* clone and unshare; in clone the bit of NEWTIME is no valid signal */
     {"CLONE_NEWANY", CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
 	CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
-	CLONE_NEWTIME},
+	CLONE_NEWTIME}, C(CLONE_THREAD),
     /* modes, open and fcntl; O_TMPFILE without its O_DIRECTORY */
     C(S_ISUID), C(S_ISGID), C(O_CREAT),
     {"O_TMPFILE", O_TMPFILE & ~O_DIRECTORY}, C(O_ACCMODE), C(F_SETLEASE),

@@ -14,7 +14,7 @@
 static int
 say(struct sender *s)
 {
-	static char word[] = "make";
+	static char word[] = "/usr/xyz";
 	static char *words[] = {word, word + 2};
 	struct screen_request q = {.flags = SCREEN_COLOUR,
 	    .width = 80,
@@ -23,10 +23,15 @@ say(struct sender *s)
 	    .words = words,
 	    .nwords = 2};
 	struct origin o = {.profile = 0, .verb = VERB_READ, .line = 3};
+	const struct rule rules[] = {
+	    {.kind = RULE_INTERPRETER, .text = word, .line = 4},
+	    {.kind = RULE_LIBRARY, .text = word, .line = 5},
+	    {.kind = RULE_ONCE, .text = word + 8, .line = 6}};
 	struct policy po;
 	struct caller caller;
 	struct survey survey;
 	struct hostenv host = {.n = 0};
+	size_t i;
 	int n;
 
 	memset(&po, 0, sizeof(po));
@@ -37,6 +42,8 @@ say(struct sender *s)
 	    policy_add_grant(&po, GRANT_BIND, 0, "/usr", "/usr", 0), &o);
 	(void)grant_add_origin(
 	    policy_add_grant(&po, GRANT_BIND, 0, "/x", "/home/u/.ssh", 0), &o);
+	for (i = 0; i < 3; i++)
+		(void)policy_add_rule(&po, &rules[i]);
 	judge_survey(0, &po, &survey);
 	n = screen_send(s, &q, &caller, &host, &po, &survey);
 	survey_free(&survey);
@@ -128,11 +135,14 @@ decode(unsigned type, struct rcur *c, void *arg)
 	(void)arg;
 	if (type == RECORD_SCREEN && screen_get(c, &q) == 0)
 		screen_request_free(&q);
-	if (type != RECORD_SURVEY)
+	if (type != RECORD_SURVEY && type != RECORD_EXEC)
 		return;
 	if (survey_init(&sv, 1) == -1)
 		abort();
-	(void)survey_get(c, &sv.rows[0]);
+	if (type == RECORD_EXEC)
+		(void)survey_exec_get(c, &sv);
+	else
+		(void)survey_get(c, &sv.rows[0]);
 	survey_free(&sv);
 }
 

@@ -353,6 +353,43 @@ look_at(unsigned seed, const char *path, struct survey_row *r)
 	r->ino = judge_hash(1, at);
 }
 
+/* What look_exec() could have found for the rules of a policy. */
+static inline void
+judge_lock(unsigned seed, const struct policy *po, struct survey *sv)
+{
+	static const char *const found[] = {
+	    "", "", "/usr/bin/ld.so", "/usr/lib", "/home/u/lib", ""};
+	const struct rule *r;
+	struct survey_exec *e;
+	unsigned kind, first, last;
+	size_t i;
+
+	for (i = 0; i < po->nrules && i < 64; i++) {
+		r = &po->rules[i];
+		if (r->kind != RULE_INTERPRETER && r->kind != RULE_LIBRARY)
+			continue;
+		first =
+		    r->kind == RULE_LIBRARY ? EXEC_LIBRARY : EXEC_INTERPRETER;
+		last = r->kind == RULE_LIBRARY ? EXEC_LIBRARY : EXEC_OWN;
+		for (kind = first; kind <= last; kind++) {
+			e = survey_add_exec(sv, kind, i,
+			    found[kind][0] == '\0' ? r->text : found[kind]);
+			if (e == NULL)
+				abort();
+			e->row.links = calloc(LINKS_MAX, sizeof(*e->row.links));
+			if (e->row.links == NULL)
+				abort();
+			look_at(seed, e->guest, &e->row);
+			if (kind != EXEC_SYSTEM && kind != EXEC_OWN)
+				e->row.mode = 0755;
+			else
+				e->guest[0] = '\0';
+			if (kind < EXEC_SYSTEM && e->row.type == SURVEY_DIR)
+				e->row.type = SURVEY_FILE;
+		}
+	}
+}
+
 static inline void
 judge_survey(unsigned seed, const struct policy *po, struct survey *sv)
 {
@@ -369,6 +406,40 @@ judge_survey(unsigned seed, const struct policy *po, struct survey *sv)
 			look_at(seed, po->grants[i].source, &sv->rows[i]);
 		else
 			sv->rows[i].real = judge_copy("");
+	}
+	judge_lock(seed, po, sv);
+}
+
+/* A lock leaves nothing executable but its own steps, and those read-only. */
+static inline void
+judge_exec(
+    const struct policy *po, const struct survey *sv, const struct plan *pl)
+{
+	const struct step *s;
+	const struct grant *g;
+	size_t i;
+
+	for (i = 0; i < pl->nsteps && pl->locked; i++) {
+		s = &pl->steps[i];
+		if (s->kind != STEP_DIR && s->kind != STEP_FILE &&
+		    s->kind != STEP_SYMLINK && (s->flags & STEP_NOEXEC) == 0)
+			broken("executable", s->guest);
+	}
+	if (pl->nexec > 0 && !pl->locked)
+		broken("exec", "without a lock");
+	for (i = 0; i < pl->nexec; i++) {
+		s = &pl->exec[i];
+		if (s->kind != STEP_EXEC || s->grant < 0 ||
+		    (size_t)s->grant >= sv->nexec || is_dirty(s->guest) ||
+		    (s->flags & STEP_RDONLY) == 0 ||
+		    (i > 0 && path_cmp(pl->exec[i - 1].guest, s->guest) >= 0))
+			broken("exec step", s->guest);
+		g = policy_find(po, s->guest);
+		if (g == NULL)
+			g = policy_above(po, s->guest);
+		if (g == NULL || g->kind == GRANT_TMPFS ||
+		    (g->kind == GRANT_BIND && (g->flags & GRANT_WRITE) != 0))
+			broken("executable and writable", s->guest);
 	}
 }
 
@@ -457,6 +528,8 @@ judge_plan(unsigned seed, struct policy *po)
 		broken("plan", "refusals");
 	for (i = 0; good && i < plan.nsteps; i++)
 		judge_step(po, &plan, i);
+	if (good)
+		judge_exec(po, &survey, &plan);
 	plan_free(&plan);
 	survey_free(&survey);
 	caller_free(&caller);

@@ -2,12 +2,14 @@
 """seeds.py: the part of the corpora that was made by hand: an honest stream of
 each kind, and lies of one field each. When a record changes, change it here,
 run it from the top, and let `make fuzz` find the rest anew."""
+import os
 import struct
 
 TOP = "regress/fuzz/corpus/"
 REQUEST, SELECT, CALLER, REQUEST_END = 1, 2, 3, 4
 POLICY, PROFILE, GRANT, REFUSAL, POLICY_END = 5, 6, 7, 8, 9
 SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE, RULE = 10, 11, 12, 13, 14, 16
+EXEC = 17
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
 AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
 BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
@@ -88,6 +90,13 @@ def row(real, links=()):
     return record(SURVEY, struct.pack("=BBHIQQQ", 1, 0, 0o755, 0, 1, 2, 0),
                   string(real),
                   struct.pack("=B", len(links)), *map(string, links))
+
+
+def opened(kind, rule, guest, real, of=1, fault=0):
+    """What the exec lock found; of: type of the row, 1 a directory."""
+    return record(EXEC, struct.pack("=BBI", kind, fault, rule), string(guest),
+                  struct.pack("=BBHIQQQ", of, 0, 0o755, 0, 1, 2, 0),
+                  string(real), b"\0")
 
 
 def variable(name, value):
@@ -212,6 +221,20 @@ keep("screen", "env", screen(
                              claim("PATH", SANITISE, [])]),
     [row("/usr")], host=[variable("LANG", "\x1b[2J\x9b"),
                          variable("PATH", "/a:/\x1b::x")]))
+LOCK = [rule(INTERPRETER, text="/usr/bin/x"), rule(LIBRARY, text="/usr/lib"),
+        rule(NO_SPAWN)]
+for name, found in (
+        ("exec", [opened(1, 0, "/usr/bin/x", "/usr/bin/x\x1b[m", 2),
+                  opened(2, 0, "/lib/ld.so", "/usr/lib/ld.so", 2),
+                  opened(3, 0, "", "/usr/lib"), opened(4, 0, "", "/none"),
+                  opened(5, 1, "/usr/lib", "/usr/lib")]),
+        ("exec-fault", [opened(1, 0, "/usr/bin/x", "", 0, 3)]),
+        ("exec-kind", [opened(6, 0, "/usr/bin/x", "/usr/bin/x", 2)]),
+        ("exec-rule", [opened(5, 0, "/usr/lib", "/usr/lib")]),
+        ("exec-index", [opened(1, 3, "/usr/bin/x", "/usr/bin/x", 2)]),
+        ("exec-guest", [opened(1, 0, "/usr/../x", "/usr/bin/x", 2)])):
+    keep("screen", name, screen(policy([USR], (), MINE, (), "", LOCK),
+                                [row("/usr")] + found))
 keep("screen", "escapes", screen(
     policy([grant("/x", "/h/\x9b\x1b]0;x\x07\u202e")], (),
            [profile(file="/p/\x1b[1A")]),
@@ -222,3 +245,22 @@ keep("screen", "refused", screen(
 keep("screen", "string-end", record(
     SCREEN, struct.pack("=HIHBHH", 1, 0, 0, 1, 6, 1), struct.pack("=H", 40),
     b"x"))
+
+
+def elf(loader=b"/lib/ld.so\0", at=176, machine=None, phnum=2, ident=b""):
+    """A program of two segments, the second of which names its loader."""
+    machine = machine or {"x86_64": 62}.get(os.uname().machine, 183)
+    head = (ident or b"\x7fELF\2\1\1") + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, phnum, 0, 0, 0)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 200, 200, 1)
+    return head + load + struct.pack("<IIQQQQQQ", 3, 4, at, 0, 0, len(loader),
+                                     len(loader), 1) + loader
+
+
+for name, data in (("good", elf()), ("static", elf(phnum=1)),
+                   ("far", elf(at=1 << 40)), ("other", elf(machine=3)),
+                   ("many", elf(phnum=65535)), ("unended", elf(b"/x")),
+                   ("long", elf(b"/" * 5000)), ("script", b"#!/bin/sh\n"),
+                   ("short", elf()[:64]), ("32", elf(ident=b"\x7fELF\1\1\1"))):
+    with open(TOP + "elf/" + name, "wb") as f:
+        f.write(data)

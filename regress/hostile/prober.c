@@ -224,6 +224,65 @@ every_call(void)
 	}
 }
 
+/* A call with a number in one argument, from first to last. */
+static const struct sweep {
+	struct probe p;
+	int arg;
+	long first, last;
+} sweeps[] = {
+    {{"socket:family", SYS_socket, {0, SOCK_STREAM, 0}}, 0, 0, 47},
+    {{"socket:netlink", SYS_socket, {AF_NETLINK, SOCK_RAW, 0}}, 2, 0, 23},
+    {{"socketpair:family", SYS_socketpair, {0, SOCK_STREAM, 0, BAD}}, 0, 0, 47},
+    {{"ioctl:T", SYS_ioctl, {BAD, 0, BAD}}, 1, 0x5400, 0x5470},
+    {{"ioctl:K", SYS_ioctl, {BAD, 0, BAD}}, 1, 0x4b2f, 0x4b4f},
+    {{"ioctl:V", SYS_ioctl, {BAD, 0, BAD}}, 1, 0x5600, 0x5612},
+    {{"fcntl:cmd", SYS_fcntl, {BAD, 0, BAD}}, 1, 0, 16},
+    {{"fcntl:cmd", SYS_fcntl, {BAD, 0, BAD}}, 1, 1024, 1042},
+    {{"prlimit64:own", SYS_prlimit64, {0, 0, BAD, BAD}}, 1, 0, 16},
+    {{"prlimit64:other", SYS_prlimit64, {1, 0, 0, BAD}}, 1, 0, 16},
+    {{"setpriority:which", SYS_setpriority, {0, 1, 0}}, 0, 0, 3},
+    {{"ioprio_set:which", SYS_ioprio_set, {0, 1, 0}}, 0, 0, 4},
+    {{"personality:bit", SYS_personality, {0}}, 0, 1, 16},
+};
+
+/* Each namespace, and each mode bit, by the calls that take them. */
+static const struct {
+	struct probe p;
+	int arg;
+	long always;
+	int first, last; /* bits */
+} shifts[] = {
+    {{"clone:bit", SYS_clone, {0}}, 0, SIGCHLD, 25, 30},
+    {{"unshare:bit", SYS_unshare, {0}}, 0, 0, 25, 30},
+    {{"fchmod:bit", SYS_fchmod, {BAD, 0}}, 1, 0, 0, 15},
+    {{"openat:mode", SYS_openat, {BAD, BAD, O_CREAT, 0}}, 3, 0, 0, 15},
+    {{"mknodat:mode", SYS_mknodat, {BAD, BAD, 0, 0}}, 2, 0, 0, 15},
+};
+
+static void
+every_argument(void)
+{
+	struct probe p;
+	char name[64];
+	long v;
+	size_t i;
+
+	for (i = 0; i < sizeof(sweeps) / sizeof(sweeps[0]); i++)
+		for (v = sweeps[i].first; v <= sweeps[i].last; v++) {
+			p = sweeps[i].p;
+			p.args[sweeps[i].arg] = v;
+			snprintf(name, sizeof(name), "%s-%lx", p.name, v);
+			printf("%s %s\n", name, verdict(&p));
+		}
+	for (i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
+		for (v = shifts[i].first; v <= shifts[i].last; v++) {
+			p = shifts[i].p;
+			p.args[shifts[i].arg] = shifts[i].always | 1L << v;
+			snprintf(name, sizeof(name), "%s-%ld", p.name, v);
+			printf("%s %s\n", name, verdict(&p));
+		}
+}
+
 /* One line for all of x32, unless it has surprises. */
 static void
 every_x32(void)
@@ -257,6 +316,7 @@ main(void)
 	for (i = 0; i < sizeof(combinations) / sizeof(combinations[0]); i++)
 		printf(
 		    "%s %s\n", combinations[i].name, verdict(&combinations[i]));
+	every_argument();
 	every_x32();
 	if (SYS_getpid == 39)
 		printf("%s %s\n", i386.name, verdict(&i386));

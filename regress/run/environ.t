@@ -13,6 +13,45 @@ def inside(p, *options, **kw):
     return dict(x.split("=", 1) for x in r.out.split("\0") if x)
 
 
+def neighbours(p, env):
+    """S40: what shares a namespace with the payload has no environment and
+    no arguments, as root sees it from outside."""
+    def namespaces(pid):
+        found = set()
+        for n in ("user", "mnt", "pid", "ipc", "uts", "net", "cgroup"):
+            with contextlib.suppress(OSError):
+                found.add(os.readlink("/proc/%s/ns/%s" % (pid, n)))
+        return found
+
+    proc = p.start("run", "--", "sh", "-c", "echo %s; sleep 30 & wait" % MARK,
+                   env=env)
+    proc.stdout.readline()
+    seen, bad, own = 0, [], 0
+    with root():
+        here = namespaces("self")
+        pids = [x for x in sandboxed() if depth(status_of(x)) >
+                depth(status_of("self"))]
+        inside = set().union(*(namespaces(x) for x in pids)) - here
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            if not namespaces(pid) & inside:
+                continue
+            seen += 1
+            try:
+                text = [open("/proc/%s/%s" % (pid, f), "rb").read()
+                        for f in ("environ", "cmdline")]
+            except OSError:
+                continue
+            if b"CARREL_RUN=" in text[0]:   # the payload and its child
+                own += b"canary-value" not in text[0]
+            elif text[0].strip(b"\0") or text[1].strip(b"\0"):
+                bad.append((pid, status_of(pid).get("Name"), text))
+    proc.kill()
+    finish(proc)
+    ok(len(inside) >= 7 and own == 2 and seen > own and not bad,
+       "S40 R021 who shares a namespace with the payload has no environment",
+       inside, seen, own, bad)
+
+
 OWNED = {"HOME", "SHELL", "USER", "LOGNAME", "TMPDIR", "PS1", "PATH", "TERM",
          "LANG", "CARREL", "CARREL_PROFILES", "CARREL_TARGET", "CARREL_RUN",
          # these are @home's
@@ -119,6 +158,21 @@ print("READ", n)
     proc.kill()
     finish(proc)
     ok(mine and not leak, "R021 seen from outside as the same user", leak)
+
+    if IS_ROOT:
+        neighbours(p, secret)
+    # S40: every program of carrel's starts with nothing
+    log = p.top + "/strace"
+    for argv in (("run", "--", "true"), ("explain", "--", "true")):
+        r = p.strace(log, ["-e", "trace=execve,execveat"], CARREL, *argv,
+                     env=secret)
+        n = dict((os.path.basename(f), int(k)) for f, k in re.findall(
+            r'execve(?:at)?\((?:\S+, )?"([^"]+)".*/\* (\d+) vars? \*/',
+            open(log).read()))
+        mine = {f: k for f, k in n.items() if f.startswith("carrel-")}
+        ok(r.code == 0 and n.get("carrel", 0) > 5 and mine and
+           not any(mine.values()),
+           "S40 carrel %s: its helpers have no environment" % argv[0], n, r)
 
     # V022, V023: carrel reads nothing that the environment names
     trap = p.write(p.top + "/trap/lib.so", "x")

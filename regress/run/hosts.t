@@ -92,6 +92,12 @@ with Place() as p:
     ok("system(3): 127\n" in plain.out, "B038 no shell: 127", plain)
     r = p.do("run", "-p", "h", "--", "/opt/h/report")
     ok("system(3): 3\n" in r.out, "B038 @sys has one", r)
+    r = p.wide("explain", "--no-defaults", "-p", "h")
+    ok(re.search(r"SHELL=\S+ +\(carrel\) +<- not granted \(0 grants inside\)",
+                 r.out), "B038 the screen says that the shell is not there", r)
+    r = p.do("run", "--no-defaults", "-p", "h", "--", "sh", "-c", "true")
+    ok(r.code == NOTFOUND and "sh: not found inside" in r.err and
+       "@sys" in r.err, "B038 and so does a run that wants one", r)
 
     # R012: carrel's own files never land in a directory of the host
     for f in ("passwd", "hosts", "other"):

@@ -79,10 +79,12 @@ with Place() as p:
     debug = ("gdb", "-nx", "-batch", "-ex", "break main", "-ex", "run", "./t")
     if there(p, "gdb"):
         r = p.run(*debug)
-        ok("Breakpoint 1, " not in r.out and "not permitted" in r.out + r.err,
-           "S70 gdb is refused", r)
+        ok("Breakpoint 1, " not in r.out and "not permitted" in
+           r.out + r.err and "carrel: gdb: " in r.err and "--allow-ptrace" in
+           r.err, "S70 gdb is refused, and told what it needs", r)
         r = p.do("run", "--allow-ptrace", "--", *debug)
-        ok("Breakpoint 1, " in r.out, "S6 and works with --allow-ptrace", r)
+        ok("Breakpoint 1, " in r.out and "carrel: " not in r.err,
+           "S6 and works with --allow-ptrace", r)
     else:
         skip("S70 gdb", "not installed")
 done()

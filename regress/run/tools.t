@@ -228,9 +228,12 @@ with Place() as p:
                  cwd="/")
         equal(r.out, "built x\n", "@%s: by itself it has all it needs" % name,
               r)
-        r = p.do("run", "--", prog, "x")
-        ok(r.code == NOTFOUND, "@%s: control: without it, %s is not found" % (
-            name, prog), r)
+        r = p.do("run", "--", prog, "x", env=dict(
+            p.env, PATH="%s/%s:%s" % (p.home, LANGUAGES[name][7],
+                                      p.env["PATH"])))
+        ok(r.code == NOTFOUND and "add -p @%s\n" % name in r.err,
+           "S61 @%s: control: without it %s is not found, and it is named" % (
+               name, prog), r)
         target(p, name)
         links(p, name)
         shutil.rmtree(p.top)

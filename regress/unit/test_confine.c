@@ -3,11 +3,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +34,12 @@ __lsan_is_turned_off(void)
 {
 	return 1;
 }
+
+#ifdef __x86_64__
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#else
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#endif
 
 static char base[] = "/tmp/test_confine.XXXXXX";
 
@@ -78,7 +87,8 @@ START_TEST(filter_refuses_flags)
 	struct failure f;
 
 	no_new_privs();
-	ck_assert_int_eq(filter_enter(4, &f), -1);
+	ck_assert_int_eq(filter_enter(0x20, &f), -1);
+	ck_assert_int_eq(filter_narrow(FILTER_PTRACE, &f), -1);
 	ck_assert_int_eq(prctl(PR_GET_SECCOMP, 0, 0, 0, 0), 0);
 }
 END_TEST
@@ -92,6 +102,50 @@ START_TEST(filter_needs_no_new_privs)
 	ck_assert_int_eq(filter_enter(0, &f), -1);
 	ck_assert_int_eq(f.step, CAUSE_SECCOMP);
 	ck_assert_int_eq(f.err, EACCES);
+}
+END_TEST
+
+/* The narrower ones, each on top of the others: S72, unix = no. */
+START_TEST(filters_narrow)
+{
+	struct failure f;
+	int pair[2];
+
+	no_new_privs();
+	ck_assert_msg(
+	    filter_enter(FILTER_LOCK | FILTER_NO_UNIX, &f) == 0, "%s", f.what);
+	ck_assert_int_eq(syscall(SYS_memfd_create, "x", 0), -1);
+	ck_assert_int_eq(errno, EPERM);
+	ck_assert_int_eq(socket(AF_UNIX, SOCK_STREAM, 0), -1);
+	ck_assert_int_eq(errno, EAFNOSUPPORT);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), -1);
+	ck_assert_int_eq(errno, EAFNOSUPPORT);
+	ck_assert_int_ne(socket(AF_INET, SOCK_DGRAM, 0), -1);
+	ck_assert_int_eq(syscall(SYS_keyctl, 0, -3, 1), -1);
+	ck_assert_int_eq(errno, EPERM);
+}
+END_TEST
+
+static void *
+nothing(void *arg)
+{
+	return arg;
+}
+
+START_TEST(filter_keeps_threads)
+{
+	struct failure f;
+	pthread_t t;
+	void *got;
+
+	no_new_privs();
+	ck_assert_msg(filter_enter(0, &f) == 0, "%s", f.what);
+	ck_assert_msg(filter_narrow(FILTER_NO_SPAWN, &f) == 0, "%s", f.what);
+	ck_assert_int_eq(fork(), -1);
+	ck_assert_int_eq(errno, EPERM);
+	ck_assert_int_eq(pthread_create(&t, NULL, nothing, base), 0);
+	ck_assert_int_eq(pthread_join(t, &got), 0);
+	ck_assert_ptr_eq(got, base);
 }
 END_TEST
 
@@ -235,18 +289,67 @@ START_TEST(landlock_knows_components)
 }
 END_TEST
 
+/* What became of executing base/name: its exit code, or 100 + errno. */
+static int
+execute(const char *name)
+{
+	char path[128], *argv[] = {(char[]){"true"}, NULL};
+	int status;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/%s", base, name);
+	if ((pid = fork()) == 0) {
+		execv(path, argv);
+		_exit(100 + errno);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Only the files of plan->exec, and nothing in a writable place. */
+START_TEST(landlock_locks)
+{
+	char loader[PATH_MAX];
+	struct step s[] = {step(STEP_BIND, STEP_ISDIR, below(0, "rw"))};
+	struct step e[] = {step(STEP_EXEC, STEP_RDONLY, below(1, "true")),
+	    step(STEP_EXEC, STEP_RDONLY, loader),
+	    step(STEP_EXEC, STEP_RDONLY | STEP_ISDIR, below(2, "ro"))};
+	struct plan p = {
+	    .steps = s, .nsteps = 1, .exec = e, .nexec = 3, .locked = 1};
+	struct failure f;
+
+	ck_assert_ptr_nonnull(realpath(LOADER, loader));
+	ck_assert_int_eq(execute("false"), 0);
+	no_new_privs();
+	ck_assert_msg(landlock_enter(&p, &f) == 0, "%s", f.what);
+	ck_assert_int_eq(execute("true"), 0);
+	ck_assert_int_eq(execute("false"), 100 + EACCES);
+	ck_assert_int_eq(execute("rw/true"), 100 + EACCES);
+	/* a directory of shared objects is for loading only */
+	ck_assert_int_eq(execute("ro/true"), 100 + EACCES);
+	ck_assert_int_eq(attempt("rw/fresh", O_WRONLY | O_CREAT), 0);
+	ck_assert_int_eq(attempt("false", O_RDONLY), 0);
+}
+END_TEST
+
 static void
 furnish(void)
 {
 	static const char *const dirs[] = {"dir", "ro", "rw"};
 	size_t i;
-	char path[128];
+	char path[256];
 
 	for (i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/%s", base, dirs[i]);
 		if (mkdir(path, 0700) == -1)
 			exit(1);
 	}
+	snprintf(path, sizeof(path),
+	    "cd %s && for f in true false rw/true ro/true; do cp /bin/true $f; "
+	    "done",
+	    base);
+	if (system(path) != 0)
+		exit(1);
 	snprintf(path, sizeof(path), "%s/link", base);
 	if (symlink("rw", path) == -1 ||
 	    attempt("file", O_CREAT | O_WRONLY) != 0 ||
@@ -270,6 +373,9 @@ main(void)
 	tcase_add_test(c, filter_for_debuggers);
 	tcase_add_test(c, filter_refuses_flags);
 	tcase_add_test(c, filter_needs_no_new_privs);
+	tcase_add_test(c, filters_narrow);
+	tcase_add_test(c, filter_keeps_threads);
+	tcase_add_test(c, landlock_locks);
 	tcase_add_test(c, landlock_draws_the_plan);
 	tcase_add_test(c, landlock_scopes_signals);
 	tcase_add_test(c, landlock_fails_closed);

@@ -1,5 +1,6 @@
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,81 @@ START_TEST(no_message)
 }
 END_TEST
 
+static int
+is_open(int n)
+{
+	return fcntl(n, F_GETFD) != -1;
+}
+
+/* A descriptor comes with the one message that has it. */
+START_TEST(descriptors)
+{
+	int p[2], n;
+
+	open_pair();
+	ck_assert_int_eq(pipe(p), 0);
+	ck_assert_int_eq(control_pass(fd[0], CONTROL_LISTENER, 3, p[1]), 0);
+	ck_assert_int_eq(close(p[1]), 0);
+	ck_assert_int_eq(control_receive(fd[1], &m), 1);
+	ck_assert_int_eq(m.type, CONTROL_LISTENER);
+	ck_assert_int_eq(m.a, 3);
+	ck_assert_int_ne(m.fd, -1);
+	ck_assert_int_eq(fcntl(m.fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(write(m.fd, "x", 1), 1);
+	ck_assert_int_eq(close(m.fd), 0);
+	ck_assert_int_eq(control_send(fd[0], CONTROL_GO, 0, 0, NULL), 0);
+	ck_assert_int_eq(control_receive(fd[1], &m), 1);
+	ck_assert_int_eq(m.fd, -1);
+	/* with no other one, and not without it; nothing stays open */
+	n = dup(p[0]);
+	close(n);
+	ck_assert_int_eq(control_pass(fd[0], CONTROL_GO, 0, p[0]), 0);
+	ck_assert_int_eq(control_receive(fd[1], &m), -1);
+	ck_assert_int_eq(errno, EBADMSG);
+	ck_assert(!is_open(n) && m.fd == -1);
+	ck_assert_int_eq(control_send(fd[0], CONTROL_LISTENER, 0, 0, NULL), 0);
+	ck_assert_int_eq(control_receive(fd[1], &m), -1);
+	ck_assert_int_eq(errno, EBADMSG);
+	close(fd[0]);
+	close(fd[1]);
+	close(p[0]);
+}
+END_TEST
+
+/* Two of them: the kernel installs no more than one has room for. */
+START_TEST(too_many_descriptors)
+{
+	uint8_t data[12] = {CONTROL_LISTENER};
+	struct iovec io = {data, sizeof(data)};
+	union {
+		char data[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} rights;
+	struct msghdr h = {.msg_iov = &io,
+	    .msg_iovlen = 1,
+	    .msg_control = rights.data,
+	    .msg_controllen = sizeof(rights.data)};
+	struct cmsghdr *c;
+	int two[2] = {0, 1}, n;
+
+	open_pair();
+	memset(&rights, 0, sizeof(rights));
+	c = CMSG_FIRSTHDR(&h);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(two));
+	memcpy(CMSG_DATA(c), two, sizeof(two));
+	n = dup(0);
+	close(n);
+	ck_assert_int_eq(sendmsg(fd[0], &h, 0), 12);
+	ck_assert_int_eq(control_receive(fd[1], &m), -1);
+	ck_assert_int_eq(errno, EBADMSG);
+	ck_assert(!is_open(n) && !is_open(n + 1));
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
 START_TEST(how_a_parser_ended)
 {
 	static const struct {
@@ -151,6 +227,8 @@ main(void)
 	tcase_add_test(t, there_and_back);
 	tcase_add_test(t, last_words);
 	tcase_add_test(t, no_message);
+	tcase_add_test(t, descriptors);
+	tcase_add_test(t, too_many_descriptors);
 	tcase_add_test(t, how_a_parser_ended);
 	tcase_add_test(t, waiting_for_a_parser);
 	suite_add_tcase(s, t);

@@ -15,8 +15,12 @@
 
 #include "regress/unit/bpf.h"
 
+#include "filter_exec.h"
+#include "filter_lock.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
+#include "filter_spawn.h"
+#include "filter_unix.h"
 
 /* The payload's filter as it was built, judged call by call. */
 
@@ -359,6 +363,83 @@ START_TEST(ptrace_variant)
 }
 END_TEST
 
+/* Of a filter that stands before the payload's, these answers and no others. */
+struct other {
+	int nr;
+	uint64_t arg;
+	uint32_t want;
+};
+
+static void
+expect_narrow(const struct sock_filter *code, size_t len,
+    const struct other *other, size_t n, const uint64_t *args, size_t nargs)
+{
+	struct seccomp_data d = {.arch = FOREIGN};
+	uint32_t want;
+	size_t i, a;
+
+	for (d.nr = -1; d.nr < CALLS; d.nr++)
+		ck_assert_uint_eq(bpf_run(code, len, &d, NULL), E(ENOSYS));
+	d.arch = HERE;
+	for (a = 0; a < nargs; a++)
+		for (d.nr = 0; d.nr < CALLS; d.nr++) {
+			d.args[0] = args[a];
+			want = ALLOW;
+			for (i = 0; i < n; i++)
+				if (other[i].nr == d.nr &&
+				    (other[i].arg == UINT64_MAX ||
+					other[i].arg == args[a]))
+					want = other[i].want;
+			ck_assert_msg(bpf_run(code, len, &d, NULL) == want,
+			    "call %d with 0x%llx", d.nr,
+			    (unsigned long long)args[a]);
+		}
+}
+
+#define ANY UINT64_MAX
+#define NARROW(f, o, a)                                                        \
+	expect_narrow(filter_##f, filter_##f##_len, o, sizeof(o) / sizeof(*o), \
+	    a, sizeof(a) / sizeof(*a))
+
+START_TEST(narrow_variants)
+{
+	const uint64_t thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	const uint64_t flags[] = {0, 17, CLONE_VM | CLONE_VFORK | 17,
+	    CLONE_VM | CLONE_SIGHAND, HIGH, thread, thread | HIGH};
+	const struct other spawn[] = {
+#ifdef __x86_64__
+	    {SYS_fork, ANY, E(EPERM)},
+	    {SYS_vfork, ANY, E(EPERM)},
+#endif
+	    {SYS_clone3, ANY, E(ENOSYS)},
+	    {SYS_clone, flags[0], E(EPERM)},
+	    {SYS_clone, flags[1], E(EPERM)},
+	    {SYS_clone, flags[2], E(EPERM)},
+	    {SYS_clone, flags[3], E(EPERM)},
+	    {SYS_clone, flags[4], E(EPERM)},
+	};
+	const uint64_t family[] = {0, AF_UNIX, AF_UNIX | HIGH, AF_INET,
+	    AF_INET6, AF_NETLINK, AF_UNIX | HIGH << 1};
+	const struct other local[] = {
+	    {SYS_socket, family[1], E(EAFNOSUPPORT)},
+	    {SYS_socket, family[2], E(EAFNOSUPPORT)},
+	    {SYS_socket, family[6], E(EAFNOSUPPORT)},
+	    {SYS_socketpair, family[1], E(EAFNOSUPPORT)},
+	    {SYS_socketpair, family[2], E(EAFNOSUPPORT)},
+	    {SYS_socketpair, family[6], E(EAFNOSUPPORT)},
+	};
+	const struct other lock[] = {{SYS_memfd_create, ANY, E(EPERM)},
+	    {447 /* memfd_secret */, ANY, E(EPERM)}};
+	const struct other exec[] = {{SYS_execve, ANY, SECCOMP_RET_USER_NOTIF},
+	    {SYS_execveat, ANY, SECCOMP_RET_USER_NOTIF}};
+
+	NARROW(spawn, spawn, flags);
+	NARROW(unix, local, family);
+	NARROW(lock, lock, flags);
+	NARROW(exec, exec, flags);
+}
+END_TEST
+
 /* What is called most must not pay for the rest. */
 START_TEST(short_paths)
 {
@@ -394,6 +475,7 @@ main(void)
 	tcase_add_test(c, set_id_bits);
 	tcase_add_test(c, other_arguments);
 	tcase_add_test(c, ptrace_variant);
+	tcase_add_test(c, narrow_variants);
 	tcase_add_test(c, short_paths);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);

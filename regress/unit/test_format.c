@@ -104,8 +104,7 @@ END_TEST
 /* Every key and section of the format that this version lacks, by name. */
 START_TEST(later_versions)
 {
-	static const char *const sections[] = {
-	    "exec", "audit", "tool fetch", "example one"};
+	static const char *const sections[] = {"tool fetch", "example one"};
 	static const char *const keys[][2] = {
 	    {"limits", "memory"}, {"limits", "processes"}, {"limits", "cpu"}};
 	char text[128], what[128];
@@ -128,6 +127,34 @@ START_TEST(later_versions)
 	}
 	refused("[profile]\ntier = read-only\n", 2,
 	    "\"tier = read-only\" is not in this version of carrel", "remove");
+}
+END_TEST
+
+/* [exec]: two lists, and three keys with one value each. */
+START_TEST(execs)
+{
+	struct draft d;
+	struct policy po;
+
+	parse("[exec]\ninterpreter = /usr/bin/a\ninterpreter = {target}/b\n"
+	      "library = \"/l i b\"\nspawn = no\nunix = no\nonce = yes\n",
+	    LAYER_USER, &d, &po);
+	ck_assert_uint_eq(d.nrules, 6);
+	ck_assert_uint_eq(d.rules[1].kind, RULE_INTERPRETER);
+	ck_assert_str_eq(d.rules[1].text, "{target}/b");
+	ck_assert_uint_eq(d.rules[2].kind, RULE_LIBRARY);
+	ck_assert_str_eq(d.rules[2].text, "/l i b");
+	ck_assert_uint_eq(d.rules[3].kind, RULE_NO_SPAWN);
+	ck_assert_uint_eq(d.rules[4].kind, RULE_NO_UNIX);
+	ck_assert_uint_eq(d.rules[5].kind, RULE_ONCE);
+	draft_free(&d);
+	refused("[exec]\nonce = yes\nonce = yes\n", 3, "stands a second time",
+	    "remove one");
+	refused("[exec]\nonce = no\n", 2, "without the line", "write yes");
+	refused("[exec]\nspawn = yes\n", 2, "without the line", "write no");
+	refused("[exec]\nunix = maybe\n", 2, "is not a value", "write no");
+	refused("[exec]\ninterpreter = /a -> /b\n", 2, "is not one path",
+	    "as it is inside");
 }
 END_TEST
 
@@ -339,8 +366,9 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {whole_profile, later_versions, limits,
-	    unknown_names, scalars, binds, nodes, links, memory, placeholders};
+	const TTest *const tests[] = {whole_profile, later_versions, execs,
+	    limits, unknown_names, scalars, binds, nodes, links, memory,
+	    placeholders};
 
 	return run_suite("format", tests, NITEMS(tests));
 }

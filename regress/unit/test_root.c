@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,9 +31,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ipc/rule.h"
 #include "ipc/survey.h"
 #include "parent/failure.h"
 #include "parent/look.h"
+#include "parent/look_exec.h"
 #include "parent/plan.h"
 #include "parent/root.h"
 #include "world.h"
@@ -235,6 +238,10 @@ inside(uid_t uid, gid_t gid, void (*look)(void))
 	plan_free(&fixed);
 	if (look_survey(&t.po, &sv, &f) == -1) {
 		fprintf(stderr, "look_survey: %s\n", f.what);
+		_exit(1);
+	}
+	if (look_exec(&t.po, &sv, &f) == -1) {
+		fprintf(stderr, "look_exec: %s\n", f.what);
 		_exit(1);
 	}
 	if (plan_make(&t.po, &sv, &t.ca, NULL, &pl) == -1) {
@@ -889,6 +896,129 @@ seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+/* The exec lock: /usr holds a program, so it opens only its own files. */
+
+static void
+exec_rule(enum rule_kind kind, const char *path)
+{
+	const struct rule r = {
+	    .kind = (uint8_t)kind, .text = (char *)(uintptr_t)path, .line = 9};
+
+	ck_assert_ptr_nonnull(policy_add_rule(&t.po, &r));
+}
+
+static void
+exec_lock(void)
+{
+	static const char *const dirs[] = {"usr", "usr/bin", "usr/lib",
+	    "usr/lib/tree", "usr/lib/tree/deep", "w"};
+	static const char *const files[] = {"usr/bin/run", "usr/bin/other",
+	    "usr/direct", "usr/lib/so", "usr/lib/tree/so",
+	    "usr/lib/tree/deep/so"};
+	size_t i;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		make_dir(in("%s", dirs[i]));
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		put(in("%s", files[i]), "#!/bin/sh\n");
+		ck_assert_int_eq(chmod(in("%s", files[i]), 0755), 0);
+	}
+	world_add(&t.po, VERB_READ, "/usr", in("usr"));
+	world_add(&t.po, VERB_WRITE, "/w", in("w"));
+	world_add(&t.po, VERB_TMPFS, "/scratch", NULL);
+	exec_rule(RULE_INTERPRETER, "/usr/bin/run");
+	exec_rule(RULE_LIBRARY, "/usr");
+	exec_rule(RULE_LIBRARY, "/usr/lib/tree");
+}
+
+/* 1 if what is there can be mapped executable. */
+static int
+maps(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = MAP_FAILED;
+
+	WANT(fd != -1);
+	p = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	WANT(p != MAP_FAILED || errno == EPERM);
+	close(fd);
+	return p != MAP_FAILED;
+}
+
+static void
+look_exec_lock(void)
+{
+	static const char *const no[] = {"/", "/usr/bin", "/usr/lib", "/w",
+	    "/tmp", "/scratch", "/dev/shm", "/dev/null", "/dev/zero"};
+	char *argv[] = {(char[]){"x"}, NULL};
+	size_t i;
+
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		WANT(strstr(mount_line(no[i]), "noexec") != NULL);
+	WANT(maps("/usr/direct") && maps("/usr/bin/run"));
+	WANT(maps("/usr/lib/tree/so") && maps("/usr/lib/tree/deep/so"));
+	WANT(!maps("/usr/bin/other") && !maps("/usr/lib/so"));
+	WANT(!maps("/etc/passwd"));
+	put("/w/x", "#!/bin/sh\n");
+	WANT(!maps("/w/x"));
+	put("/tmp/x", "#!/bin/sh\n");
+	WANT(!maps("/tmp/x"));
+	/* the script would run: its interpreter is what is not there */
+	WANT(fails(execv("/usr/bin/run", argv), ENOENT));
+	WANT(fails(execv("/usr/bin/other", argv), EACCES));
+	/* still read-only */
+	WANT(fails(opens("/usr/bin/run", O_WRONLY), EROFS));
+	WANT(fails(opens("/usr/lib/tree/new", O_CREAT | O_WRONLY), EROFS));
+	WANT(fails(opens("/usr/bin/new", O_CREAT | O_WRONLY), EROFS));
+}
+
+START_TEST(only_what_is_listed_is_executable)
+{
+	exec_lock();
+	ck_assert_int_eq(run(look_exec_lock), 0);
+}
+END_TEST
+
+START_TEST(only_what_is_listed_old_kernel)
+{
+	t.old_kernel = 1;
+	exec_lock();
+	ck_assert_int_eq(run(look_exec_lock), 0);
+}
+END_TEST
+
+static void
+swap_program(void)
+{
+	WANT(rename(in("usr/bin/other"), in("usr/bin/run")) == 0);
+}
+
+/* What is executable is the very file that was looked at. */
+START_TEST(an_interpreter_must_be_the_same)
+{
+	exec_lock();
+	t.between = swap_program;
+	t.expect = "open again";
+	ck_assert_int_eq(run(NULL), 0);
+}
+END_TEST
+
+static void
+link_tree(void)
+{
+	WANT(rename(in("usr/lib/tree"), in("usr/lib/was")) == 0);
+	WANT(symlink("/", in("usr/lib/tree")) == 0);
+}
+
+START_TEST(a_library_must_be_no_link)
+{
+	exec_lock();
+	t.between = link_tree;
+	t.expect = "open again";
+	ck_assert_int_eq(run(NULL), 0);
+}
+END_TEST
+
 static void
 many(int n)
 {
@@ -955,6 +1085,10 @@ suite(void)
 	tcase_add_test(c, mounts_are_locked);
 	tcase_add_test(c, no_descriptor_is_left);
 	tcase_add_test(c, link_to_what_is_there_stays_a_link);
+	tcase_add_test(c, only_what_is_listed_is_executable);
+	tcase_add_test(c, only_what_is_listed_old_kernel);
+	tcase_add_test(c, an_interpreter_must_be_the_same);
+	tcase_add_test(c, a_library_must_be_no_link);
 	tcase_add_test(c, many_binds_are_linear);
 	suite_add_tcase(s, c);
 	return s;

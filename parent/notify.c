@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ipc/event.h"
+#include "notify.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64) /* Linux 6.6 */
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
+#define FINISH_MS    400 /* for what could not be told, in the end */
+#define NOTICE_BYTES 512 /* the kernel's may be longer than our headers' */
+
+union notice {
+	struct seccomp_notif in;
+	struct seccomp_notif_resp out;
+	char room[NOTICE_BYTES];
+};
+
+struct serving {
+	const struct notify *n;
+	int used;	 /* once = yes: the one attempt was let through */
+	uint32_t untold; /* refusals for which the socket had no room */
+};
+
+static int
+tell_untold(struct serving *s)
+{
+	const struct event lost = {.surface = EVENT_EXEC,
+	    .flags = EVENT_LOST,
+	    .profile = EVENT_NO_PROFILE,
+	    .count = s->untold,
+	    .action = "",
+	    .resource = "",
+	    .rule = ""};
+
+	if (s->untold > 0 && event_send(s->n->events, &lost) == -1)
+		return -1;
+	s->untold = 0;
+	return 0;
+}
+
+/* Nobody is left inside whom it could keep waiting. */
+static void
+finish(struct serving *s)
+{
+	struct pollfd p = {.fd = s->n->events, .events = POLLOUT};
+
+	if (tell_untold(s) == -1 && errno == EAGAIN &&
+	    poll(&p, 1, FINISH_MS) == 1)
+		(void)tell_untold(s);
+}
+
+/* Never waits: a payload that tries without end does not stop itself. */
+static void
+report(struct serving *s, int err, const char *path)
+{
+	struct event e = {.surface = EVENT_EXEC,
+	    .profile = EVENT_NO_PROFILE,
+	    .err = (uint32_t)err,
+	    .count = 1,
+	    .action = "exec",
+	    .resource = path,
+	    .rule = ""};
+
+	(void)tell_untold(s);
+	if (event_send(s->n->events, &e) == -1 && s->untold < UINT32_MAX)
+		s->untold++;
+}
+
+/* What the payload gets for it: 0 lets it through. */
+static int
+judge(const struct serving *s, const struct seccomp_notif *in, char *path)
+{
+	int known;
+
+	path[0] = '\0';
+	known = (s->n->flags & (NOTIFY_REPORT | NOTIFY_LOCKED)) != 0 &&
+		notify_path((pid_t)in->pid, &in->data, path) == 0;
+	if (s->used)
+		return EPERM;
+	/* the first is carrel's own, which has nothing to hide */
+	if (!(s->n->flags & NOTIFY_LOCKED) || !known)
+		return 0;
+	return notify_judge((pid_t)in->pid, &in->data, path);
+}
+
+/*
+ * Between reading the notice and here the process may have been killed, and
+ * its number given to another one: what was read is worth nothing then. 1, 0,
+ * or -1 when nobody knows.
+ */
+static int
+valid(const struct serving *s, uint64_t id)
+{
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -1;
+}
+
+/* 0, or -1 when nothing more can be answered. */
+static int
+answer(struct serving *s, const struct seccomp_notif *in)
+{
+	union notice r;
+	char path[NOTIFY_PATH_LEN];
+	int err = judge(s, in, path), there = valid(s, in->id);
+
+	if (there != 1)
+		return there;
+	/* before the payload goes on: it could end the run by its own end */
+	if (err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
+		report(s, err, path);
+	memset(&r, 0, sizeof(r));
+	r.out.id = in->id;
+	r.out.error = -err;
+	if (err == 0)
+		r.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
+		/* gone, or a signal came first and it will be made anew */
+		return errno == ENOENT ? 0 : -1;
+	if (err == 0 && (s->n->flags & NOTIFY_ONCE) != 0)
+		s->used = 1;
+	return 0;
+}
+
+/* One notice, or none after all. 0, or -1. */
+static int
+serve_one(struct serving *s)
+{
+	union notice q;
+
+	memset(&q, 0, sizeof(q)); /* as the kernel insists */
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_RECV, &q) == -1)
+		return errno == ENOENT || errno == EINTR ? 0 : -1;
+	return answer(s, &q.in);
+}
+
+static int
+fits(void)
+{
+	struct seccomp_notif_sizes sizes;
+
+	return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0UL, &sizes) ==
+		   0 &&
+	       sizes.seccomp_notif <= sizeof(union notice) &&
+	       sizes.seccomp_notif_resp <= sizeof(union notice);
+}
+
+int
+notify_serve(const struct notify *n)
+{
+	struct serving s = {.n = n};
+	struct pollfd p = {.fd = n->listener, .events = POLLIN};
+
+	if (!fits())
+		return 1;
+	/* a tenth of the cost where the kernel can, ignored where not */
+	(void)ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+	    SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	for (;;) {
+		if (poll(&p, 1, -1) == -1) {
+			if (errno == EINTR)
+				continue;
+			return 1;
+		}
+		if ((p.revents & POLLIN) != 0) {
+			if (serve_one(&s) == -1)
+				return 1;
+		} else if (p.revents != 0) {
+			finish(&s);
+			return 0; /* nobody is left who could ask */
+		}
+	}
+}
+
+/* All but these two, which may be -1. */
+static int
+close_others(int a, int b)
+{
+	int lo = a < b ? a : b, hi = a < b ? b : a, from = 0;
+
+	if (lo >= 0) {
+		if (lo > 0 && syscall(SYS_close_range, 0, lo - 1, 0) == -1)
+			return -1;
+		from = lo + 1;
+	}
+	if (hi >= from) {
+		if (hi > from &&
+		    syscall(SYS_close_range, from, hi - 1, 0) == -1)
+			return -1;
+		from = hi + 1;
+	}
+	return (int)syscall(SYS_close_range, from, UINT_MAX, 0);
+}
+
+pid_t
+notify_start(const struct notify *n)
+{
+	pid_t parent = getpid(), pid;
+	sigset_t all;
+
+	if ((pid = fork()) != 0) {
+		close(n->listener);
+		if (n->events != -1)
+			close(n->events);
+		return pid;
+	}
+	/* what a terminal sends to all of carrel's group is not for this one */
+	sigfillset(&all);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
+	    getppid() != parent || sigprocmask(SIG_BLOCK, &all, NULL) == -1 ||
+	    close_others(n->listener, n->events) == -1)
+		_exit(1);
+	_exit(notify_serve(n));
+}

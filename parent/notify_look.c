@@ -1,0 +1,174 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "mountapi.h"
+#include "notify.h"
+
+#define MOUNT_ROOT 0x2000 /* STATX_ATTR_MOUNT_ROOT, Linux 5.8 */
+#define PAGE	   4096UL /* the smallest of any kernel */
+
+/* struct statx of <linux/stat.h>, which not every C library goes with. */
+struct status {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode, spare;
+	uint64_t ino, size, blocks, attributes_mask;
+	uint8_t rest[192];
+};
+_Static_assert(sizeof(struct status) == 256, "as the kernel has it");
+
+/*
+ * What a process is about to execute, as it sees it: by its own root and
+ * working directory below /proc of the host, proc_pid_root(5).
+ */
+
+int
+notify_path(pid_t pid, const struct seccomp_data *d, char path[NOTIFY_PATH_LEN])
+{
+	uint64_t at = d->nr == SYS_execveat ? d->args[1] : d->args[0];
+	size_t first = PAGE - at % PAGE;
+	/* a second page need not be there, and is its own piece */
+	struct iovec here = {path, NOTIFY_PATH_LEN};
+	struct iovec there[2] = {{(void *)(uintptr_t)at, first},
+	    {(void *)(uintptr_t)(at + first), NOTIFY_PATH_LEN - first}};
+	ssize_t n;
+
+	n = process_vm_readv(pid, &here, 1, there, first == PAGE ? 1 : 2, 0);
+	if (n > 0 && memchr(path, '\0', (size_t)n) != NULL)
+		return 0;
+	path[0] = '\0';
+	return -1;
+}
+
+/* "/proc/PID/WHAT", or with a number behind it. */
+static int
+open_link(pid_t pid, const char *what, int number, int flags)
+{
+	char name[64];
+
+	if (number < 0)
+		snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+	else
+		snprintf(name, sizeof(name), "/proc/%d/%s/%d", (int)pid, what,
+		    number);
+	return open(name, O_PATH | O_CLOEXEC | flags);
+}
+
+/* The number behind one of the ways to say "my descriptor N", or -1. */
+static int
+own_descriptor(const char *path)
+{
+	static const char *const ways[] = {
+	    "/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"};
+	size_t i, n;
+
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		n = strlen(ways[i]);
+		if (strncmp(path, ways[i], n) == 0 && path[n] != '\0' &&
+		    strlen(path + n) < 8 &&
+		    path[n + strspn(path + n, "0123456789")] == '\0')
+			return atoi(path + n);
+	}
+	return -1;
+}
+
+/*
+ * Absolute paths begin at the root of the process, and so do the symlinks on
+ * the way. A relative one is joined to the name of its directory.
+ */
+static int
+open_named(pid_t pid, int dir, const char *path)
+{
+	char name[64], joined[2 * NOTIFY_PATH_LEN + 2];
+	int root, fd;
+	ssize_t n = 0;
+
+	if (path[0] != '/') {
+		if (dir == AT_FDCWD)
+			snprintf(name, sizeof(name), "/proc/%d/cwd", (int)pid);
+		else
+			snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)pid,
+			    dir);
+		n = readlink(name, joined, NOTIFY_PATH_LEN);
+		if (n < 1 || n >= NOTIFY_PATH_LEN)
+			return -1;
+	}
+	joined[n] = '/';
+	strcpy(joined + n + 1, path);
+	root = open_link(pid, "root", -1, O_DIRECTORY);
+	if (root == -1)
+		return -1;
+	fd =
+	    mountapi_openat2(root, joined, O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT);
+	close(root);
+	return fd;
+}
+
+static int
+open_program(pid_t pid, const struct seccomp_data *d, const char *path)
+{
+	int dir = AT_FDCWD, number;
+
+	if (d->nr == SYS_execveat) {
+		dir = (int)d->args[0];
+		if (path[0] == '\0' && ((int)d->args[4] & AT_EMPTY_PATH) != 0)
+			return dir >= 0 ? open_link(pid, "fd", dir, 0) : -1;
+	}
+	if ((number = own_descriptor(path)) != -1)
+		return open_link(pid, "fd", number, 0);
+	if (strcmp(path, "/proc/self/exe") == 0)
+		return open_link(pid, "exe", -1, 0);
+	return open_named(pid, dir, path);
+}
+
+/*
+ * The exec lock leaves noexec off the interpreters' and loaders' own mounts,
+ * each of which is one file, and off directories of shared objects, which
+ * Landlock keeps from being executed themselves.
+ */
+static int
+locked(int fd)
+{
+	struct statvfs fs;
+	struct status st;
+
+	memset(&st, 0, sizeof(st));
+	if (fstatvfs(fd, &fs) == -1 ||
+	    syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 1, &st) == -1)
+		return 1;
+	if (!S_ISREG(st.mode))
+		return 0; /* which the kernel refuses as it always does */
+	if ((fs.f_flag & ST_NOEXEC) != 0)
+		return 1;
+	return (st.attributes_mask & MOUNT_ROOT) != 0 &&
+	       (st.attributes & MOUNT_ROOT) == 0;
+}
+
+int
+notify_judge(pid_t pid, const struct seccomp_data *d, const char *path)
+{
+	int fd, refused;
+
+	fd = open_program(pid, d, path);
+	/* links of procfs lead where no text says: nobody needs them here */
+	if (fd == -1)
+		return errno == ELOOP || errno == EXDEV ||
+			       strncmp(path, "/proc/", 6) == 0
+			   ? EACCES
+			   : 0;
+	refused = locked(fd);
+	close(fd);
+	return refused ? EACCES : 0;
+}

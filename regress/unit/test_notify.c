@@ -1,0 +1,528 @@
+/* Who answers attempts to execute: parent/notify.c with a real filter. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+#include "ipc/event.h"
+#include "parent/confine.h"
+#include "parent/control.h"
+#include "parent/failure.h"
+#include "parent/notify.h"
+
+/* The leak checker traces its process, which no longer lets itself be. */
+int __lsan_is_turned_off(void);
+int
+__lsan_is_turned_off(void)
+{
+	return 1;
+}
+
+struct run {
+	pid_t payload, notifier;
+	int events; /* the monitor's end, or -1 */
+};
+
+/* In the payload's process; never returns. */
+static void __attribute__((noreturn))
+be_payload(int control, void (*body)(void))
+{
+	struct failure f;
+	int fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    (fd = filter_notify(&f)) == -1 ||
+	    control_pass(control, CONTROL_LISTENER, 0, fd) == -1)
+		_exit(99);
+	close(fd);
+	body();
+	_exit(98);
+}
+
+static void
+begin(struct run *r, int flags, void (*body)(void))
+{
+	struct notify n = {.flags = flags, .events = -1};
+	struct control m;
+	int pair[2], events[2] = {-1, -1};
+
+	ck_assert_int_eq(channel_pair(pair), 0);
+	if (flags & NOTIFY_REPORT)
+		ck_assert_int_eq(channel_pair(events), 0);
+	if ((r->payload = fork()) == 0)
+		be_payload(pair[1], body);
+	ck_assert_int_eq(control_wait(pair[0], &m, channel_deadline(5)), 1);
+	n.listener = m.fd;
+	n.events = events[1];
+	r->events = events[0];
+	r->notifier = notify_start(&n);
+	ck_assert_int_gt(r->notifier, 0);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+/* How the payload ended; the notifier ends after it, without an error. */
+static int
+end(struct run *r)
+{
+	int status, its;
+
+	ck_assert_int_eq(waitpid(r->payload, &status, 0), r->payload);
+	ck_assert_int_eq(waitpid(r->notifier, &its, 0), r->notifier);
+	ck_assert_int_eq(its, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void
+shell(const char *script)
+{
+	char *argv[] = {
+	    (char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)script, NULL};
+
+	execv("/bin/sh", argv);
+	_exit(50);
+}
+
+static void
+exec_again(void)
+{
+	shell("exec 2>/dev/null; exec /bin/true");
+}
+
+static void
+fork_and_exec(void)
+{
+	shell("exec 2>/dev/null; /bin/true; test $? = 126 || exit 1; echo x "
+	      ">/dev/null; "
+	      "(exec /bin/true); test $? = 126 && exit 7");
+}
+
+START_TEST(once_is_once)
+{
+	struct run r;
+
+	begin(&r, NOTIFY_ONCE, exec_again);
+	ck_assert_int_eq(end(&r), 126);
+	begin(&r, NOTIFY_ONCE, fork_and_exec);
+	ck_assert_int_eq(end(&r), 7);
+	/* the control */
+	begin(&r, 0, exec_again);
+	ck_assert_int_eq(end(&r), 0);
+}
+END_TEST
+
+static void
+fail_first(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+
+	execv("/nowhere/true", argv);
+	if (errno != ENOENT)
+		_exit(1);
+	execv("/bin/true", argv);
+	if (errno != EPERM)
+		_exit(2);
+	if (syscall(SYS_execveat, AT_FDCWD, "/bin/true", argv, NULL, 0) != -1 ||
+	    errno != EPERM)
+		_exit(3);
+	_exit(8);
+}
+
+START_TEST(a_failure_counts)
+{
+	struct run r;
+
+	begin(&r, NOTIFY_ONCE, fail_first);
+	ck_assert_int_eq(end(&r), 8);
+}
+END_TEST
+
+static void
+caught(int sig)
+{
+	(void)sig;
+}
+
+/* Signals come faster than an answer. */
+static void
+disturb(void)
+{
+	const struct itimerspec often = {{0, 20000}, {0, 20000}};
+	struct sigevent e = {
+	    .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct sigaction sa = {.sa_handler = caught};
+	timer_t t;
+
+	sa.sa_flags = SA_RESTART;
+	if (sigaction(SIGUSR1, &sa, NULL) == -1 ||
+	    timer_create(CLOCK_MONOTONIC, &e, &t) == -1 ||
+	    timer_settime(t, 0, &often, NULL) == -1)
+		_exit(1);
+}
+
+static void
+interrupted(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+	int i;
+
+	disturb();
+	for (i = 0; i < 500; i++)
+		if (execv("/nowhere/true", argv) != -1 || errno != ENOENT)
+			_exit(2);
+	_exit(9);
+}
+
+static void
+interrupted_once(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+
+	disturb();
+	execv("/nowhere/true", argv);
+	if (errno != ENOENT)
+		_exit(3);
+	execv("/nowhere/true", argv);
+	_exit(errno == EPERM ? 10 : 4);
+}
+
+/* A signal does not make one attempt two, nor lose one. */
+START_TEST(signals_do_not_count)
+{
+	struct run r;
+	int i;
+
+	begin(&r, 0, interrupted);
+	ck_assert_int_eq(end(&r), 9);
+	for (i = 0; i < 100; i++) {
+		begin(&r, NOTIFY_ONCE, interrupted_once);
+		ck_assert_int_eq(end(&r), 10);
+	}
+}
+END_TEST
+
+static int
+next_event(const struct run *r, struct event *e, uint8_t *buf)
+{
+	struct pollfd p = {.fd = r->events, .events = POLLIN};
+
+	ck_assert_int_eq(poll(&p, 1, 5000), 1);
+	return event_receive(r->events, e, buf);
+}
+
+START_TEST(refusals_are_told)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	struct run r;
+
+	begin(&r, NOTIFY_ONCE | NOTIFY_REPORT, exec_again);
+	ck_assert_int_eq(next_event(&r, &e, buf), 1);
+	ck_assert_int_eq(e.surface, EVENT_EXEC);
+	ck_assert_str_eq(e.action, "exec");
+	ck_assert_str_eq(e.resource, "/bin/true");
+	ck_assert_uint_eq(e.err, EPERM);
+	ck_assert_uint_eq(e.count, 1);
+	ck_assert_int_eq(end(&r), 126);
+	/* and nothing else: the first was no refusal */
+	ck_assert_int_eq(next_event(&r, &e, buf), 0);
+	close(r.events);
+}
+END_TEST
+
+#define MANY 2000
+
+static void
+many(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+	int i;
+
+	execv("/nowhere", argv);
+	for (i = 0; i < MANY; i++)
+		execv("/bin/true", argv);
+	raise(SIGSTOP);
+	execv("/bin/true", argv);
+	_exit(5);
+}
+
+/* Nobody reads: the payload goes on, and what was lost is counted. */
+START_TEST(lost_ones_are_counted)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	struct run r;
+	unsigned n = 0, lost = 0;
+	int status;
+
+	begin(&r, NOTIFY_ONCE | NOTIFY_REPORT, many);
+	ck_assert_int_eq(waitpid(r.payload, &status, WUNTRACED), r.payload);
+	ck_assert(WIFSTOPPED(status));
+	while (event_receive(r.events, &e, buf) == 1)
+		n += e.count;
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_lt(n, MANY);
+	ck_assert_int_eq(kill(r.payload, SIGCONT), 0);
+	while (next_event(&r, &e, buf) == 1)
+		if (e.flags & EVENT_LOST)
+			lost += e.count;
+		else
+			n += e.count;
+	ck_assert_uint_eq(n + lost, MANY + 1);
+	ck_assert_int_eq(end(&r), 5);
+	close(r.events);
+}
+END_TEST
+
+static void
+locked_out(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+
+	execv("/nowhere", argv); /* as carrel's own */
+	if (errno != ENOENT)
+		_exit(1);
+	/* no mount of its own, as everything here */
+	execv("/bin/true", argv);
+	if (errno != EACCES)
+		_exit(2);
+	execv("/etc/passwd", argv);
+	if (errno != EACCES)
+		_exit(3);
+	execv("/etc", argv);
+	if (errno != EACCES)
+		_exit(4);
+	syscall(SYS_execve, 1L, argv, NULL);
+	if (errno != EFAULT)
+		_exit(5);
+	_exit(6);
+}
+
+START_TEST(lock_is_judged)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	struct run r;
+
+	begin(&r, NOTIFY_LOCKED | NOTIFY_REPORT, locked_out);
+	ck_assert_int_eq(end(&r), 6);
+	ck_assert_int_eq(next_event(&r, &e, buf), 1);
+	ck_assert_str_eq(e.resource, "/bin/true");
+	ck_assert_uint_eq(e.err, EACCES);
+	ck_assert_int_eq(next_event(&r, &e, buf), 1);
+	ck_assert_str_eq(e.resource, "/etc/passwd");
+	/* a directory and a bad pointer were never the lock's */
+	ck_assert_int_eq(next_event(&r, &e, buf), 0);
+	close(r.events);
+}
+END_TEST
+
+static int
+judge(long nr, int dir, const char *path, int flags)
+{
+	struct seccomp_data d = {.nr = (int)nr,
+	    .args = {(uint64_t)(unsigned)dir, 0, 0, 0, (uint64_t)flags}};
+
+	return notify_judge(getpid(), &d, path);
+}
+
+START_TEST(what_is_found)
+{
+	int fd = open("/bin/true", O_PATH), bin = open("/bin", O_PATH);
+	char name[64];
+
+	ck_assert(fd != -1 && bin != -1);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/bin/true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/bin/../bin/true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/nowhere", 0), 0);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/etc", 0), 0);
+	ck_assert_int_eq(judge(SYS_execve, 0, "", 0), 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	ck_assert_int_eq(judge(SYS_execve, 0, name, 0), EACCES);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+	ck_assert_int_eq(judge(SYS_execve, 0, name, 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/proc/self/exe", 0), EACCES);
+	/* a link of procfs on the way: refused without being followed */
+	ck_assert_int_eq(
+	    judge(SYS_execve, 0, "/proc/self/root/bin/true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execve, 0, "/proc/99999999/exe", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execveat, bin, "true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execveat, bin, "nothing", 0), 0);
+	ck_assert_int_eq(judge(SYS_execveat, 500, "true", 0), 0);
+	ck_assert_int_eq(judge(SYS_execveat, fd, "", AT_EMPTY_PATH), EACCES);
+	ck_assert_int_eq(judge(SYS_execveat, -1, "", AT_EMPTY_PATH), 0);
+	ck_assert_int_eq(chdir("/bin"), 0);
+	ck_assert_int_eq(judge(SYS_execve, 0, "true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execve, 0, "../bin/true", 0), EACCES);
+	ck_assert_int_eq(judge(SYS_execveat, AT_FDCWD, "./true", 0), EACCES);
+	close(fd);
+	close(bin);
+}
+END_TEST
+
+START_TEST(paths_are_read)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p, path[NOTIFY_PATH_LEN];
+	struct seccomp_data d = {.nr = SYS_execve};
+
+	p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(p, MAP_FAILED);
+	ck_assert_int_eq(munmap(p + page, page), 0);
+	/* up to the end of what is mapped */
+	strcpy(p + page - 6, "/a/bc");
+	d.args[0] = (uintptr_t)(p + page - 6);
+	ck_assert_int_eq(notify_path(getpid(), &d, path), 0);
+	ck_assert_str_eq(path, "/a/bc");
+	/* without an end there */
+	p[page - 1] = 'x';
+	ck_assert_int_eq(notify_path(getpid(), &d, path), -1);
+	ck_assert_str_eq(path, "");
+	d.args[0] = (uintptr_t)(p + page);
+	ck_assert_int_eq(notify_path(getpid(), &d, path), -1);
+	/* longer than any path */
+	ck_assert_ptr_eq(mmap(p + page, page, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+	    p + page);
+	memset(p, 'x', 2 * page);
+	d.args[0] = (uintptr_t)p;
+	ck_assert_int_eq(notify_path(getpid(), &d, path), -1);
+	p[NOTIFY_PATH_LEN - 1] = '\0';
+	ck_assert_int_eq(notify_path(getpid(), &d, path), 0);
+	ck_assert_uint_eq(strlen(path), NOTIFY_PATH_LEN - 1);
+	/* execveat has its path as the second argument */
+	strcpy(p, "/y");
+	d.nr = SYS_execveat;
+	d.args[0] = 7;
+	d.args[1] = (uintptr_t)p;
+	ck_assert_int_eq(notify_path(getpid(), &d, path), 0);
+	ck_assert_str_eq(path, "/y");
+	munmap(p, 2 * page);
+}
+END_TEST
+
+static void
+sleep_long(void)
+{
+	shell("read x </dev/zero; sleep 60");
+}
+
+static size_t
+open_files(pid_t pid)
+{
+	struct dirent *e;
+	char name[64];
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd", (int)pid);
+	ck_assert_ptr_nonnull(d = opendir(name));
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+/* It holds nothing open that somebody could wait for. */
+START_TEST(it_closes_the_rest)
+{
+	struct run r;
+
+	begin(&r, NOTIFY_ONCE | NOTIFY_REPORT, exec_again);
+	ck_assert_int_eq(end(&r), 126);
+	close(r.events);
+	begin(&r, NOTIFY_ONCE, sleep_long);
+	usleep(100000);
+	ck_assert_uint_eq(open_files(r.notifier), 1);
+	ck_assert_int_eq(kill(r.payload, SIGKILL), 0);
+	ck_assert_int_eq(end(&r), -1);
+}
+END_TEST
+
+/* Without it attempts fail, and do not hang. */
+START_TEST(it_dies_closed)
+{
+	struct run r;
+	int status;
+
+	begin(&r, 0, interrupted);
+	ck_assert_int_eq(kill(r.notifier, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(r.notifier, &status, 0), r.notifier);
+	ck_assert_int_eq(waitpid(r.payload, &status, 0), r.payload);
+	/* ENOSYS, unless it was through already */
+	ck_assert(WIFEXITED(status) &&
+		  (WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == 9));
+}
+END_TEST
+
+/* With the monitor it ends, too. */
+START_TEST(it_dies_with_its_parent)
+{
+	struct run r;
+	int p[2];
+	pid_t monitor;
+	char c;
+
+	ck_assert_int_eq(pipe(p), 0);
+	if ((monitor = fork()) == 0) {
+		begin(&r, 0, sleep_long);
+		if (write(p[1], &r.notifier, sizeof(r.notifier)) == -1)
+			_exit(1);
+		pause();
+	}
+	close(p[1]);
+	ck_assert_int_eq(
+	    read(p[0], &r.notifier, sizeof(r.notifier)), sizeof(r.notifier));
+	ck_assert_int_eq(kill(r.notifier, 0), 0);
+	ck_assert_int_eq(kill(monitor, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(monitor, NULL, 0), monitor);
+	for (c = 0; c < 100 && kill(r.notifier, 0) == 0; c++)
+		usleep(20000);
+	ck_assert_int_eq(kill(r.notifier, 0), -1);
+	close(p[0]);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("notify");
+	TCase *t = tcase_create("notify");
+	SRunner *sr;
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, once_is_once);
+	tcase_add_test(t, a_failure_counts);
+	tcase_add_test(t, signals_do_not_count);
+	tcase_add_test(t, refusals_are_told);
+	tcase_add_test(t, lost_ones_are_counted);
+	tcase_add_test(t, lock_is_judged);
+	tcase_add_test(t, what_is_found);
+	tcase_add_test(t, paths_are_read);
+	tcase_add_test(t, it_closes_the_rest);
+	tcase_add_test(t, it_dies_closed);
+	tcase_add_test(t, it_dies_with_its_parent);
+	suite_add_tcase(s, t);
+	sr = srunner_create(s);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed == 0 ? 0 : 1;
+}
