@@ -114,8 +114,8 @@ monitor_start_outside(struct monitor *m, int factory)
 
 /*
  * Before there is a payload the set-up notices, and knows better why. Later
- * the payload sees resets, and may go on; but nobody shall take that for a
- * run that had its network.
+ * the payload sees resets, and may go on, or have ended by now; but nobody
+ * shall take that for a run that had its network.
  */
 void
 monitor_outside_gone(struct monitor *m, pid_t pid, int status)
@@ -124,7 +124,7 @@ monitor_outside_gone(struct monitor *m, pid_t pid, int status)
 
 	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
 		NULL &&
-	    m->code == -1 && m->started)
+	    m->started && (m->code == -1 || m->by_payload))
 		log_warn("%s", why);
 }
 
