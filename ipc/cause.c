@@ -329,6 +329,19 @@ why_seccomp(const struct cause_host *h, int err, char *buf, size_t len)
 }
 
 static void
+why_nftables(int err, char *buf, size_t len)
+{
+	/* an expression, or all of it, is missing; a module may be */
+	if (err == ENOENT || err == EPROTONOSUPPORT || err == EOPNOTSUPP)
+		snprintf(buf, len,
+		    "this kernel has no nf_tables, or not its tproxy and "
+		    "socket (CONFIG_NF_TABLES, CONFIG_NFT_TPROXY, "
+		    "CONFIG_NFT_SOCKET): load them (modprobe nft_tproxy "
+		    "nft_socket), or allow hosts by name, which needs none of "
+		    "it");
+}
+
+static void
 why_keyring(int err, char *buf, size_t len)
 {
 	if (err == EDQUOT)
@@ -375,6 +388,9 @@ cause_judge(const struct cause_host *h, enum cause_step step, int err,
 		break;
 	case CAUSE_KEYRING:
 		why_keyring(err, buf, len);
+		break;
+	case CAUSE_NFTABLES:
+		why_nftables(err, buf, len);
 		break;
 	}
 	return buf;

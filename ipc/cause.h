@@ -14,8 +14,9 @@ enum cause_step {
 	CAUSE_OPENAT2,
 	CAUSE_LANDLOCK,
 	CAUSE_SECCOMP,
-	CAUSE_KEYRING, /* a session keyring */
-	CAUSE_LAST = CAUSE_KEYRING
+	CAUSE_KEYRING,	/* a session keyring */
+	CAUSE_NFTABLES, /* nf_tables with tproxy and socket */
+	CAUSE_LAST = CAUSE_NFTABLES
 };
 
 /*

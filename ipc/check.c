@@ -363,7 +363,7 @@ check_sum(const struct policy *po, char *why, size_t len)
 int
 policy_check(const struct policy *po, char *why, size_t len)
 {
-	struct above up = {.n = 0};
+	struct above up;
 	size_t i;
 
 	for (i = 0; i < po->nprofiles; i++)
@@ -381,6 +381,7 @@ policy_check(const struct policy *po, char *why, size_t len)
 		return -1;
 	if (po->nrefusals > 0)
 		return 0;
+	up.n = 0;
 	for (i = 0; i < po->ngrants; i++)
 		if (check_grant(po, i, &up, why, len) == -1)
 			return -1;

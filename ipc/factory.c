@@ -97,16 +97,16 @@ receive_with(int fd, void *data, size_t len, struct fds *fds, size_t n)
 }
 
 int
-factory_enter(int fd, int net, int root)
+factory_enter(int fd, int net, int root, int any)
 {
 	struct fds fds = {{net, root}};
-	uint8_t hello = 0;
+	uint8_t hello = any != 0;
 
 	return send_with(fd, &hello, 1, &fds, 2) == 1 ? 0 : -1;
 }
 
 int
-factory_receive_enter(int fd, int *net, int *root)
+factory_receive_enter(int fd, int *net, int *root, int *any)
 {
 	struct fds fds;
 	uint8_t hello;
@@ -114,13 +114,14 @@ factory_receive_enter(int fd, int *net, int *root)
 
 	if ((n = receive_with(fd, &hello, 1, &fds, 2)) <= 0)
 		return (int)n;
-	if (fds.fd[1] == -1) {
+	if (fds.fd[1] == -1 || hello > 1) {
 		close_all(&fds);
 		errno = EBADMSG;
 		return -1;
 	}
 	*net = fds.fd[0];
 	*root = fds.fd[1];
+	*any = hello;
 	return 1;
 }
 

@@ -21,13 +21,14 @@ struct factory_ask {
 /*
  * Before the first question the set-up gives it what it needs, over the end
  * that the broker gets later: a socket of the sandbox's network namespace, and
- * an empty directory to be locked into; its first answer, of no descriptor, is
- * for the set-up. enter: 0 or -1. entered: waits; 0, or -1 with errno, the
+ * an empty directory to be locked into, and whether it may use any address or
+ * only carrel's own; its first answer, of no descriptor, is for the set-up.
+ * enter: 0 or -1. entered: waits; 0, or -1 with errno, the
  * factory's own or as below. receive_enter: 1, 0 or -1 as factory_receive().
  */
-int factory_enter(int fd, int net, int root);
+int factory_enter(int fd, int net, int root, int any);
 int factory_entered(int fd, int64_t deadline);
-int factory_receive_enter(int fd, int *net, int *root);
+int factory_receive_enter(int fd, int *net, int *root, int *any);
 
 /*
  * Asks and waits: a descriptor (non-blocking, close-on-exec), or -1 with

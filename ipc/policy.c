@@ -90,7 +90,7 @@ policy_add_profile(struct policy *po, const char *name, const char *file,
 		errno = E2BIG;
 		return NULL;
 	}
-	p = grow(po->profiles, po->nprofiles, sizeof(*p));
+	p = grow_from(8, po->profiles, po->nprofiles, sizeof(*p));
 	if (p == NULL)
 		return NULL;
 	po->profiles = p;
@@ -122,7 +122,7 @@ policy_add_grant(struct policy *po, enum grant_kind kind, uint8_t flags,
 		errno = E2BIG;
 		return NULL;
 	}
-	g = grow(po->grants, po->ngrants, sizeof(*g));
+	g = grow_from(32, po->grants, po->ngrants, sizeof(*g));
 	if (g == NULL)
 		return NULL;
 	po->grants = g;

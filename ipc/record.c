@@ -39,6 +39,11 @@ const struct record_rule record_screen[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_caller[] = {
+    {RECORD_CALLER, 1, 1},
+    {0, 0, 0},
+};
+
 const struct record_rule record_broker[] = {
     {RECORD_BROKER, 1, 1},
     {RECORD_BROKER_RULE, 1, EGRESS_RULES_MAX},

@@ -60,6 +60,7 @@ struct record_rule {
 extern const struct record_rule record_request[];
 extern const struct record_rule record_policy[];
 extern const struct record_rule record_screen[];
+extern const struct record_rule record_caller[]; /* launcher to set-up */
 extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
 extern const struct record_rule record_kept[];

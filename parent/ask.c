@@ -52,17 +52,26 @@ send_request(const struct asked *a, const struct request *q)
 }
 
 void
-ask_start(const struct install *in, struct asked *a)
+ask_open(struct asked *a)
 {
-	char *argv[] = {(char[]){PARSER}, NULL};
 	int pair[2];
 
 	if (channel_pair(pair) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	a->deadline = channel_deadline(PARSER_SECONDS);
-	a->pid = helper_start(in, PARSER, argv, pair[1]);
+	a->pid = -1;
 	a->fd = pair[0];
-	close(pair[1]);
+	a->peer = pair[1];
+}
+
+void
+ask_start(const struct install *in, struct asked *a)
+{
+	char *argv[] = {(char[]){PARSER}, NULL};
+
+	a->pid = helper_start(in, PARSER, argv, a->peer);
+	close(a->peer);
+	a->peer = -1;
 }
 
 void

@@ -14,10 +14,15 @@ struct start;
 struct asked {
 	pid_t pid;
 	int fd;
-	int64_t deadline; /* PARSER_SECONDS from its start, for everything */
+	int peer;	  /* its end, until it is started */
+	int64_t deadline; /* PARSER_SECONDS from ask_open(), for everything */
 };
 
-/* Starts it; it waits for the request. Ends the program if it cannot. */
+/*
+ * Makes the socket; starts the program, which waits for the request. Each
+ * ends this program if it cannot.
+ */
+void ask_open(struct asked *);
 void ask_start(const struct install *, struct asked *);
 
 /* Sends it what to resolve. Ends the program if that cannot be done. */

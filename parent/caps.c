@@ -81,11 +81,10 @@ caps_no_dac(struct failure *f)
 
 /*
  * Asks about each capability that this kernel knows; there may be more than
- * our headers name. drop: removes what is found. Returns how many were set,
- * or -1.
+ * our headers name. Returns how many are in the bounding set, or -1.
  */
 static int
-caps_bounding(int drop)
+bounding_count(void)
 {
 	int cap, r, n = 0;
 
@@ -93,38 +92,43 @@ caps_bounding(int drop)
 		r = control(PR_CAPBSET_READ, cap, 0);
 		if (r == -1)
 			return errno == EINVAL && cap > 0 ? n : -1;
-		if (r == 0)
-			continue;
-		n++;
-		if (drop && control(PR_CAPBSET_DROP, cap, 0) != 0)
-			return -1;
+		n += r;
 	}
 	return n;
 }
 
+/* CAP_SETPCAP is not needed where nothing is left to be dropped. */
 static int
-caps_ambient(void)
+bounding_drop(void)
 {
-	int cap, r;
+	struct caps c;
+	int cap;
 
-	for (cap = 0; cap < CAPS_MAX; cap++) {
-		r = control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap);
-		if (r == -1)
-			return errno == EINVAL && cap > 0 ? 0 : -1;
-		if (r != 0)
-			return 1;
+	if (caps_get(&c) == -1)
+		return -1;
+	if ((c.effective & 1ULL << CAP_SETPCAP) == 0) {
+		if (bounding_count() == 0)
+			return 0;
+		errno = EPERM;
+		return -1;
 	}
+	for (cap = 0; cap < CAPS_MAX; cap++)
+		if (control(PR_CAPBSET_DROP, cap, 0) == -1)
+			return errno == EINVAL && cap > 0 ? 0 : -1;
 	return 0;
 }
 
-/* Believes nothing but what the kernel says now. */
+/*
+ * Believes nothing but what the kernel says now. The ambient set is not
+ * asked: it never holds what permitted and inheritable do not.
+ */
 static int
 caps_prove(struct failure *f)
 {
 	struct caps c;
-	int bounding = caps_bounding(0), ambient = caps_ambient();
+	int bounding = bounding_count();
 
-	if (caps_get(&c) == -1 || bounding == -1 || ambient == -1)
+	if (caps_get(&c) == -1 || bounding == -1)
 		return failure_set(f, CAUSE_OTHER, "reading capabilities");
 	errno = 0;
 	if ((c.effective | c.permitted | c.inheritable) != 0)
@@ -132,9 +136,6 @@ caps_prove(struct failure *f)
 	if (bounding != 0)
 		return failure_set(
 		    f, CAUSE_OTHER, "the bounding set is not empty");
-	if (ambient != 0)
-		return failure_set(
-		    f, CAUSE_OTHER, "the ambient set is not empty");
 	if (control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1)
 		return failure_set(f, CAUSE_OTHER, "no_new_privs is not set");
 	return 0;
@@ -149,7 +150,7 @@ caps_drop(struct failure *f)
 {
 	const struct caps none = {0, 0, 0};
 
-	if (caps_bounding(1) == -1)
+	if (bounding_drop() == -1)
 		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
 	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0)
 		return failure_set(f, CAUSE_OTHER, "PR_CAP_AMBIENT_CLEAR_ALL");
@@ -167,13 +168,13 @@ caps_keep_bind(struct failure *f)
 	const struct caps one = {bind, bind, 0};
 	struct caps c;
 
-	if (caps_bounding(1) == -1)
+	if (bounding_drop() == -1)
 		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
 	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0 ||
 	    caps_set(&one) == -1 || control(PR_SET_NO_NEW_PRIVS, 1, 0) != 0)
 		return failure_set(f, CAUSE_OTHER, "giving up capabilities");
-	if (caps_get(&c) == -1 || caps_bounding(0) != 0 ||
-	    caps_ambient() != 0 || control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1 ||
+	if (caps_get(&c) == -1 || bounding_count() != 0 ||
+	    control(PR_GET_NO_NEW_PRIVS, 0, 0) != 1 ||
 	    (c.effective | c.permitted | c.inheritable) != bind) {
 		errno = EPERM;
 		return failure_set(f, CAUSE_OTHER, "capabilities are left");

@@ -82,20 +82,17 @@ open_audit(int required)
 }
 
 void
-events_open(const struct options *o, const struct start *st,
-    const struct caller *c, int tty, const char *run)
+events_open(const struct options *o, uid_t uid, int tty, const char *run)
 {
 	char why[TEXT_MAX_LEN];
 
 	ev.t.options = o;
-	ev.t.caller = c;
 	ev.t.run = run;
 	ev.t.tokens = TELL_BURST;
 	ev.began = ev.t.since = channel_now();
 	name_tty(tty, ev.t.tty, sizeof(ev.t.tty));
-	ev.state.path = account_state_dir(st, c);
 	ev.state.run = run;
-	ev.state.uid = c->uid;
+	ev.t.uid = ev.state.uid = uid;
 	ev.t.profiles = calloc(PROFILES_MAX, sizeof(*ev.t.profiles));
 	if (ev.t.profiles == NULL || atexit(at_exit) != 0)
 		fatal("out of memory");
@@ -105,9 +102,16 @@ events_open(const struct options *o, const struct start *st,
 		return;
 	if ((ev.t.line = malloc(TELL_LINE_MAX)) == NULL)
 		fatal("out of memory");
-	if (events_file_open(&ev.t.file, o->events, c->uid, why, sizeof(why)) ==
+	if (events_file_open(&ev.t.file, o->events, uid, why, sizeof(why)) ==
 	    -1)
 		fatal("%s", why);
+}
+
+void
+events_know(const struct start *st, const struct caller *c)
+{
+	ev.t.caller = c;
+	ev.state.path = account_state_dir(st, c);
 }
 
 void
@@ -174,7 +178,7 @@ events_profile(unsigned layer, unsigned charged, const char *text)
 static void
 begin(const char *name, int code)
 {
-	if (ev.t.file.fd != -1)
+	if (ev.t.file.fd != -1 && ev.t.caller != NULL)
 		(void)tell_file_begin(&ev.t, name, code);
 	if (ev.t.audit.there)
 		(void)tell_log_begin(&ev.t, name, code, patience());

@@ -2,6 +2,7 @@
 #define CARREL_EVENTS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ipc/event.h"
 #include "ipc/rule.h"
@@ -35,8 +36,9 @@ enum events_verdict {
  * From then on this process tells how the run ended, even by its exit(3).
  * tty: the controlling terminal, or -1. run: its name, 32 hex digits.
  */
-void events_open(const struct options *, const struct start *,
-    const struct caller *, int tty, const char *run);
+void events_open(const struct options *, uid_t, int tty, const char *run);
+/* And who calls, when that is known. */
+void events_know(const struct start *, const struct caller *);
 
 /* In the set-up: closes what is the monitor's. */
 void events_forget(void);

@@ -61,33 +61,22 @@ watch_signals(struct init *in)
 		_exit(1);
 }
 
+/*
+ * vfork(2): this process has nothing to do before the payload is executed,
+ * and copying its memory for that would take longer than the rest of it.
+ */
 static void
 start_payload(struct init *in, const struct plan *plan)
 {
-	char byte;
-	int p[2];
-	ssize_t n;
+	volatile int failed = 0;
 
-	if (pipe2(p, O_CLOEXEC) == -1 || (in->payload = fork()) == -1) {
+	in->payload = vfork();
+	if (in->payload == 0)
+		payload_exec(in->s, plan, in->limits, &failed);
+	if (in->payload == -1)
 		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
 		    "start the payload");
-		_exit(1);
-	}
-	if (in->payload == 0) {
-		close(p[0]);
-		payload_exec(in->s, plan, in->limits, p[1]);
-	}
-	/* or the end of the child's end would never be seen */
-	if (close(p[1]) == -1) {
-		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
-		    "start the payload");
-		_exit(1);
-	}
-	do
-		n = read(p[0], &byte, 1);
-	while (n == -1 && errno == EINTR);
-	close(p[0]);
-	if (n != 0)
+	if (in->payload == -1 || failed)
 		_exit(1); /* the child has told why */
 	control_send(in->s->control, CONTROL_STARTED, 0, 0, NULL);
 }

@@ -12,6 +12,16 @@
 #define IPV6_FREEBIND 78
 #endif
 
+#ifndef IPV6_TRANSPARENT
+#define IPV6_TRANSPARENT 75
+#endif
+#ifndef IPV6_RECVORIGDSTADDR
+#define IPV6_RECVORIGDSTADDR 74
+#endif
+#ifndef IP_RECVORIGDSTADDR
+#define IP_RECVORIGDSTADDR 20
+#endif
+
 #define BACKLOG 4096 /* as much as net.core.somaxconn allows */
 
 static int
@@ -53,6 +63,37 @@ listen_at(const struct address *a, uint16_t port, int udp)
 	if (fd == -1)
 		return -1;
 	if (bind_to(fd, a, port) == -1 || (!udp && listen(fd, BACKLOG) == -1))
+		return close_with(fd, errno);
+	return fd;
+}
+
+static int
+be_transparent(int fd, int family)
+{
+	int on = 1;
+
+	if (family == AF_INET)
+		return setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on,
+			   sizeof(on)) == -1 ||
+			       setsockopt(fd, IPPROTO_IP, IP_RECVORIGDSTADDR,
+				   &on, sizeof(on)) == -1
+			   ? -1
+			   : 0;
+	return setsockopt(
+		   fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof(on)) == -1 ||
+		       setsockopt(fd, IPPROTO_IPV6, IPV6_RECVORIGDSTADDR, &on,
+			   sizeof(on)) == -1
+		   ? -1
+		   : 0;
+}
+
+int
+listen_all(int family, uint16_t port, int udp)
+{
+	const struct address any = {.family = family};
+	int fd = listen_at(&any, port, udp);
+
+	if (fd != -1 && be_transparent(fd, family) == -1)
 		return close_with(fd, errno);
 	return fd;
 }

@@ -27,8 +27,6 @@
 #include "status.h"
 #include "terminal.h"
 
-#define RUN_BYTES 16 /* CARREL_RUN: 128 random bits */
-
 /* Its possessor all, its user to find it and to look: keyctl_setperm(3). */
 #define KEYRING_PERM 0x3f1b0000UL
 
@@ -37,15 +35,14 @@
  * set-up process; this one starts it beside the parser, and watches.
  */
 
-static int
-setup_refused(int err)
+static void __attribute__((noreturn)) setup_refused(int err)
 {
 	char why[TEXT_MAX_LEN];
 
 	cause_of(CAUSE_USERNS, err, why, sizeof(why));
 	log_warn("new namespaces: %s%s%s", strerror(err),
 	    why[0] != '\0' ? "; " : "", why);
-	return EXIT_CARREL;
+	exit(EXIT_CARREL);
 }
 
 /* Ends the program after a usage error, or after --help and --version. */
@@ -99,9 +96,9 @@ no_privilege(void)
 }
 
 static void
-name_run(char hex[2 * RUN_BYTES + 1])
+name_run(char hex[MONITOR_RUN + 1])
 {
-	unsigned char bits[RUN_BYTES];
+	unsigned char bits[MONITOR_RUN / 2];
 	size_t i;
 
 	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
@@ -110,52 +107,58 @@ name_run(char hex[2 * RUN_BYTES + 1])
 		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
 }
 
-static int
-run(const struct install *in, const struct options *o, const struct start *st,
-    const struct caller *c, const struct asked *a)
+/* Starts what builds the sandbox; it waits for the caller and the policy. */
+static void
+begin_run(const struct install *in, const struct options *o,
+    const struct start *st, const struct asked *a, struct monitored *w)
 {
-	struct terminal terminal;
-	struct outside outside;
-	struct monitored w = {.options = o,
-	    .install = in,
-	    .outside = &outside,
-	    .caller = c,
-	    .start = st,
-	    .terminal = &terminal,
-	    .parser = a->pid};
 	struct setup s = {.options = o,
-	    .caller = c,
 	    .start = st,
+	    .uid = getuid(),
+	    .gid = getgid(),
 	    .parser = a->fd,
 	    .deadline = a->deadline};
-	char name[2 * RUN_BYTES + 1];
 	int control[2];
 
 	session_keyring();
-	terminal_find(&terminal);
-	name_run(name);
-	events_open(o, st, c, terminal.fd, name);
-	s.run = w.run = name;
+	terminal_find(w->terminal);
+	name_run(w->run);
+	events_open(o, s.uid, w->terminal->fd, w->run);
+	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1 ||
-	    outside_init(&outside, s.network) == -1)
+	    outside_init(w->outside, s.network) == -1)
 		fatal("socketpair: %s", strerror(errno));
-	s.terminal = terminal.mode;
-	s.tty = terminal.fd;
+	s.terminal = w->terminal->mode;
+	s.tty = w->terminal->fd;
 	s.control = control[1];
-	s.outside = control[0];
-	s.serving[0] = outside.broker;
-	s.serving[1] = outside.factory;
-	w.setup = setup_start(&s);
-	if (w.setup == -1)
-		return setup_refused(errno);
+	s.outside[0] = control[0];
+	s.outside[1] = a->peer;
+	s.outside[2] = w->outside->broker;
+	s.outside[3] = w->outside->factory;
+	w->install = in;
+	w->options = o;
+	w->start = st;
+	w->control = control[0];
+	w->setup = setup_start(&s);
+	if (w->setup == -1)
+		setup_refused(errno);
 	close(control[1]);
 	close(s.network[0]);
 	close(s.network[1]);
-	close(s.parser);
+}
+
+static int
+run(struct monitored *w, const struct caller *c, const struct asked *a)
+{
+	events_know(w->start, c);
+	w->caller = c;
+	w->parser = a->pid;
+	if (setup_tell(w->control, c, a->deadline) == -1 && errno != EPIPE)
+		fatal("cannot tell the set-up who calls: %s", strerror(errno));
+	close(a->fd);
 	no_privilege();
-	w.control = control[0];
-	return monitor_run(&w);
+	return monitor_run(w);
 }
 
 int
@@ -166,6 +169,9 @@ main(int argc, char **argv, char **envp)
 	struct asked a;
 	struct caller c;
 	struct start st;
+	struct terminal terminal;
+	struct outside outside;
+	struct monitored w = {.terminal = &terminal, .outside = &outside};
 
 	start_normalise(argc, argv, envp, &st);
 	read_options(argc, argv, &o);
@@ -184,12 +190,18 @@ main(int argc, char **argv, char **envp)
 	}
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
-	/* the parser starts up while this process finds out who calls */
+	/*
+	 * Both start up while this process finds out who calls; the set-up
+	 * first, because it has more to do.
+	 */
+	ask_open(&a);
+	if (o.command == COMMAND_RUN)
+		begin_run(&in, &o, &st, &a, &w);
 	ask_start(&in, &a);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
 	protect_find(&in, &st, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
-	return run(&in, &o, &st, &c, &a);
+	return run(&w, &c, &a);
 }

@@ -10,6 +10,7 @@
 #include "ipc/log.h"
 #include "monitor_parts.h"
 #include "notify.h"
+#include "options.h"
 #include "outside.h"
 
 #define LAST_MS	    500 /* for the last events of the broker */
@@ -105,7 +106,8 @@ void
 monitor_start_outside(struct monitor *m, int factory)
 {
 	m->network = 1;
-	if (outside_start(m->w->outside, m->w->install, factory) == -1) {
+	if (outside_start(m->w->outside, m->w->install,
+		!m->w->options->without_landlock, factory) == -1) {
 		log_warn("start what serves the network: %s", strerror(errno));
 		monitor_give_up(m, EXIT_CARREL);
 	}

@@ -15,6 +15,7 @@
 #include "listen.h"
 #include "mountapi.h"
 #include "network.h"
+#include "nftables.h"
 #include "rtnetlink.h"
 
 #define DNS_PORT 53
@@ -29,6 +30,7 @@ struct network {
 	int open[DATAGRAM_FDS]; /* sent with what is not flushed yet */
 	size_t nopen;
 	int v6;
+	int all; /* allow = * */
 	struct failure *f;
 };
 
@@ -50,7 +52,8 @@ network_factory(const struct policy *po)
 
 	for (i = 0; i < po->nrules; i++)
 		if (po->rules[i].kind == RULE_EGRESS &&
-		    egress_host(po->rules[i].text) == EGRESS_WILD)
+		    (po->rules[i].what == EGRESS_ALL ||
+			egress_host(po->rules[i].text) == EGRESS_WILD))
 			return 1;
 	return 0;
 }
@@ -84,6 +87,7 @@ give_rules(struct network *g, const struct policy *po)
 		}
 		egress_of(r, &b.egress);
 		g->rules[g->sent.nrules++] = b.egress;
+		g->all |= b.egress.scheme == EGRESS_ALL;
 		b.text = r->text;
 		b.profile = r->profile;
 		b.line = r->line;
@@ -241,6 +245,38 @@ give_doors(struct network *g, size_t host)
 	return 0;
 }
 
+/* A port that the payload cannot bind, and that no rule is about. */
+static uint16_t
+spare_port(const struct network *g)
+{
+	uint16_t port = 1;
+	size_t i;
+
+	for (i = 0; i < g->sent.nrules; i++)
+		if (g->rules[i].port == port) {
+			port++;
+			i = (size_t)-1; /* once more from the beginning */
+		}
+	return port;
+}
+
+/* allow = *: what nobody else has a socket for comes to these. */
+static int
+give_everything(struct network *g)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+	uint16_t port = spare_port(g);
+	size_t i;
+
+	for (i = 0; i < (g->v6 ? 2 : 1); i++)
+		if (give(g, BROKER_ALL_LISTENER, 0, 0,
+			listen_all(families[i], port, 0)) == -1 ||
+		    give(g, BROKER_ALL_FLOW, 0, 0,
+			listen_all(families[i], port, 1)) == -1)
+			return -1;
+	return nftables_divert(port, g->v6, g->f);
+}
+
 static int
 give_sockets(struct network *g)
 {
@@ -257,7 +293,7 @@ give_sockets(struct network *g)
 	for (i = 0; i < g->sent.nhosts; i++)
 		if (give_doors(g, i) == -1)
 			return -1;
-	return 0;
+	return g->all ? give_everything(g) : 0;
 }
 
 static int
@@ -281,7 +317,7 @@ let_factory_in(struct network *g)
 	net = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	root = mountapi_new("tmpfs", opts, MOUNT_ATTR_RDONLY);
 	if (net != -1 && root != -1)
-		n = factory_enter(g->factory, net, root);
+		n = factory_enter(g->factory, net, root, g->all);
 	if (n == -1)
 		failure_set(g->f, CAUSE_OTHER, "let the socket factory in");
 	if (net != -1)
@@ -303,13 +339,11 @@ network_make(struct network **out, const struct policy *po, int broker,
 	g->factory = factory;
 	g->deadline = deadline;
 	g->f = f;
-	if (factory != -1 && let_factory_in(g) == -1)
-		return -1;
-	if (rtnetlink_local(&g->v6, f) == -1)
-		return -1;
 	if (broker_begin(&g->s) == -1)
 		return broken(g, "anything");
-	if (give_rules(g, po) == -1 || give_hosts(g) == -1 ||
+	if (give_rules(g, po) == -1 ||
+	    (factory != -1 && let_factory_in(g) == -1) ||
+	    rtnetlink_local(&g->v6, f) == -1 || give_hosts(g) == -1 ||
 	    give_sockets(g) == -1)
 		return -1;
 	*out = g;

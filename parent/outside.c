@@ -34,9 +34,10 @@ outside_init(struct outside *o, int inner[2])
 }
 
 static int
-start_broker(struct outside *o, const struct install *in)
+start_broker(struct outside *o, const struct install *in, int landlock)
 {
-	char name[sizeof(broker)], *argv[] = {name, NULL};
+	char without[] = "--without-landlock", name[sizeof(broker)];
+	char *argv[] = {name, landlock ? NULL : without, NULL};
 	int pair[2];
 
 	memcpy(name, broker, sizeof(name));
@@ -63,9 +64,11 @@ start_factory(struct outside *o)
 }
 
 int
-outside_start(struct outside *o, const struct install *in, int factory)
+outside_start(
+    struct outside *o, const struct install *in, int landlock, int factory)
 {
-	if (start_broker(o, in) == -1 || (factory && start_factory(o) == -1))
+	if (start_broker(o, in, landlock) == -1 ||
+	    (factory && start_factory(o) == -1))
 		return -1;
 	close(o->broker);
 	close(o->factory);

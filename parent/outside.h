@@ -23,10 +23,12 @@ int outside_init(struct outside *, int inner[2]);
 
 /*
  * Starts carrel-broker: its descriptor 3 is the set-up's (ipc/broker.h), 4
- * brings events, and its closing tells it that the run is over. With a factory
- * also that, ipc/factory.h. 0, or -1 with errno; then some may be running.
+ * brings events, and its closing tells it that the run is over. landlock: 0
+ * where it shall go without. With a factory also that, ipc/factory.h. 0, or -1
+ * with errno; then some may be running.
  */
-int outside_start(struct outside *, const struct install *, int factory);
+int outside_start(
+    struct outside *, const struct install *, int landlock, int factory);
 
 /*
  * A child has ended: NULL if it is none of these or that is in order, else

@@ -19,11 +19,11 @@
 #include "setup.h"
 #include "start.h"
 
-static void __attribute__((noreturn)) fail(const struct setup *s, int failed,
-    enum payload_fault fault, const char *text)
+static void __attribute__((noreturn)) fail(const struct setup *s,
+    volatile int *failed, enum payload_fault fault, const char *text)
 {
 	control_send(s->control, CONTROL_NO_EXEC, (int)fault, errno, text);
-	(void)!write(failed, "x", 1);
+	*failed = 1;
 	_exit(1);
 }
 
@@ -77,7 +77,7 @@ give_back(const struct start *st, const struct limits *limits)
 
 /* The file is there, but what it asks to be run by is not. */
 static void __attribute__((noreturn))
-fail_interpreter(const struct setup *s, int failed, const char *file)
+fail_interpreter(const struct setup *s, volatile int *failed, const char *file)
 {
 	char head[256];
 	ssize_t n = -1;
@@ -97,7 +97,7 @@ fail_interpreter(const struct setup *s, int failed, const char *file)
 
 /* Returns with errno when the search may go on. */
 static void
-try(const struct setup *s, int failed, const char *file, char **argv,
+try(const struct setup *s, volatile int *failed, const char *file, char **argv,
     char **env)
 {
 	struct stat st;
@@ -116,7 +116,7 @@ try(const struct setup *s, int failed, const char *file, char **argv,
 
 /* Never returns: the file is there, but not for executing it. */
 static void __attribute__((noreturn)) fail_refused(const struct setup *s,
-    const struct plan *plan, int failed, const char *file)
+    const struct plan *plan, volatile int *failed, const char *file)
 {
 	/* an exec lock is the likelier reason for a file with the right mode */
 	fail(s, failed,
@@ -137,7 +137,7 @@ is_worth_it(const struct plan *plan, const char *file)
 
 /* As execvp(3), but without its guess that a file is a shell script. */
 static void __attribute__((noreturn)) search(const struct setup *s,
-    const struct plan *plan, int failed, char **argv, char **env)
+    const struct plan *plan, volatile int *failed, char **argv, char **env)
 {
 	char *file, *refused = NULL;
 	size_t i;
@@ -169,7 +169,7 @@ static void __attribute__((noreturn)) search(const struct setup *s,
  * nobody. The listener goes out before the first attempt, which waits for it.
  */
 static void
-narrow(const struct setup *s, const struct plan *plan, int failed)
+narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 {
 	struct failure f;
 	int fd, flags;
@@ -190,7 +190,7 @@ narrow(const struct setup *s, const struct plan *plan, int failed)
 
 void
 payload_exec(const struct setup *s, const struct plan *plan,
-    const struct limits *limits, int failed)
+    const struct limits *limits, volatile int *failed)
 {
 	char *shell[] = {s->caller->shell, NULL};
 	char **env = environment(plan);

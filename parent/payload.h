@@ -15,12 +15,12 @@ enum payload_fault {
 };
 
 /*
- * In pid 1's child: gives the payload what was the caller's (limits, umask,
- * ignored signals) or what is less of it, its process group and the terminal,
- * and executes it by the sandbox's PATH. On failure tells the monitor, writes a
- * byte to failed (close-on-exec) and exits.
+ * In pid 1's child of vfork(2), which waits: gives the payload what was the
+ * caller's (limits, umask, ignored signals) or what is less of it, its process
+ * group and the terminal, and executes it by the sandbox's PATH. On failure
+ * tells the monitor, sets *failed and exits.
  */
 void payload_exec(const struct setup *, const struct plan *,
-    const struct limits *, int failed) __attribute__((noreturn));
+    const struct limits *, volatile int *failed) __attribute__((noreturn));
 
 #endif

@@ -10,10 +10,40 @@
 #include "plan.h"
 #include "plan_parts.h"
 
+#define CHUNK_BYTES 16000
+#define STEPS_FIRST 64 /* about as many as carrel's own are */
+
+/* Strings that live as long as the plan, one behind the other. */
+struct chunk {
+	struct chunk *next;
+	size_t used, cap;
+	char text[];
+};
+
+static char *
+keep(struct plan *pl, const char *s)
+{
+	size_t len = strlen(s) + 1, cap = len > CHUNK_BYTES ? len : CHUNK_BYTES;
+	struct chunk *c = pl->chunks;
+
+	if (c == NULL || len > c->cap - c->used) {
+		if ((c = malloc(sizeof(*c) + cap)) == NULL)
+			return NULL;
+		c->used = 0;
+		c->cap = cap;
+		c->next = pl->chunks;
+		pl->chunks = c;
+	}
+	s = memcpy(c->text + c->used, s, len);
+	c->used += len;
+	return (char *)(uintptr_t)s;
+}
+
 /*
- * A step of this shape, with copies of these strings, at the end. Each grant
- * may lie 2,000 directories deep, and each of them is a step: a policy of a few
- * megabytes could have a plan of many gigabytes.
+ * A step of this shape, with copies of these strings unless they are the
+ * shape's own, at the end. Each grant may lie 2,000 directories deep, and each
+ * of them is a step: a policy of a few megabytes could have a plan of many
+ * gigabytes.
  */
 static int
 append(struct draft *d, struct step **list, size_t *n, const struct step *shape,
@@ -26,27 +56,28 @@ append(struct draft *d, struct step **list, size_t *n, const struct step *shape,
 		d->full = 1;
 		return -1;
 	}
-	p = grow(*list, *n, sizeof(*p));
+	p = grow_from(STEPS_FIRST, *list, *n, sizeof(*p));
 	if (p == NULL)
 		return -1;
 	*list = p;
 	p = &p[(*n)++];
 	*p = *shape;
-	p->guest = strdup(guest);
-	p->text = strdup(text);
+	if (guest != shape->guest)
+		p->guest = keep(d->pl, guest);
+	if (text != shape->text)
+		p->text = keep(d->pl, text);
 	return p->guest == NULL || p->text == NULL ? -1 : 0;
 }
 
 static void
-steps_free(struct step *list, size_t n)
+chunks_free(struct chunk *c)
 {
-	size_t i;
+	struct chunk *next;
 
-	for (i = 0; i < n; i++) {
-		free(list[i].guest);
-		free(list[i].text);
+	for (; c != NULL; c = next) {
+		next = c->next;
+		free(c);
 	}
-	free(list);
 }
 
 int
@@ -83,8 +114,9 @@ step_cmp(const void *a, const void *b)
 /* The merge of the grants and of carrel's own into plan->steps. */
 struct merge {
 	struct draft *d;
-	size_t *stack; /* the steps above the next one, outermost first */
 	size_t depth;
+	/* the steps above the next one, outermost first; and "/" */
+	size_t stack[PATH_MAX_LEN / 2 + 2];
 };
 
 /* The deepest step that is strictly above a path; pops what is not. */
@@ -235,14 +267,13 @@ merge_grant(struct merge *m, size_t i)
 static int
 merge(struct draft *d)
 {
-	struct merge m = {.d = d};
+	struct merge m; /* its stack stays as it is */
 	const char *next;
 	size_t i = 0, k = 0;
 	int r = 0;
 
-	m.stack = calloc(PATH_MAX_LEN / 2 + 2, sizeof(*m.stack));
-	if (m.stack == NULL)
-		return -1;
+	m.d = d;
+	m.depth = 0;
 	qsort(d->own, d->nown, sizeof(*d->own), step_cmp);
 	while (r == 0) {
 		while (i < d->po->ngrants && d->fate[i] == FATE_NONE)
@@ -256,7 +287,6 @@ merge(struct draft *d)
 		else
 			break;
 	}
-	free(m.stack);
 	return r;
 }
 
@@ -371,7 +401,7 @@ plan_make(struct policy *po, const struct survey *sv, const struct caller *ca,
 	if (d.fate != NULL && d.refused != NULL && d.above != NULL &&
 	    d.exec_out != NULL && pl->absent != NULL)
 		r = plan_draw(&d);
-	steps_free(d.own, d.nown);
+	free(d.own);
 	free(d.fate);
 	free(d.refused);
 	free(d.above);
@@ -405,7 +435,7 @@ plan_make_fixed(struct plan *pl)
 	r = plan_fixed(&d);
 	if (r == 0)
 		r = merge(&d);
-	steps_free(d.own, d.nown);
+	free(d.own);
 	if (r == -1)
 		plan_free(pl);
 	return r;
@@ -470,8 +500,9 @@ plan_free(struct plan *pl)
 {
 	size_t i;
 
-	steps_free(pl->steps, pl->nsteps);
-	steps_free(pl->exec, pl->nexec);
+	free(pl->steps);
+	free(pl->exec);
+	chunks_free(pl->chunks);
 	for (i = 0; i < pl->nenv; i++)
 		row_free(&pl->env[i]);
 	free(pl->env);

@@ -83,7 +83,8 @@ struct elsewhere_row {
 struct plan {
 	struct step *steps; /* a parent stands before what is in it */
 	size_t nsteps;
-	struct env_row *env; /* sorted by name */
+	struct chunk *chunks; /* where the steps' strings are */
+	struct env_row *env;  /* sorted by name */
 	size_t nenv;
 	char **path; /* the sandbox's PATH, in order */
 	size_t npath;

@@ -4,6 +4,7 @@
 
 #include "ipc/caller.h"
 #include "ipc/environ.h"
+#include "ipc/grow.h"
 #include "ipc/hostenv.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"
@@ -25,7 +26,7 @@ plan_env_row(
 	struct plan *pl = d->pl;
 	struct env_row *p;
 
-	p = realloc(pl->env, (pl->nenv + 1) * sizeof(*p));
+	p = grow_from(32, pl->env, pl->nenv, sizeof(*p));
 	if (p == NULL)
 		return NULL;
 	pl->env = p;

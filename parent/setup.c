@@ -36,9 +36,15 @@
 #include "setup.h"
 #include "start.h"
 
-#define NAMESPACES                                                             \
-	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |           \
-	    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+/*
+ * The two without which there is no pid 1, and the rest, of which the network
+ * alone takes most of the time: that the new process makes for itself, while
+ * its parent goes on.
+ */
+#define NAMESPACES_FIRST (CLONE_NEWUSER | CLONE_NEWPID)
+#define NAMESPACES_REST                                                        \
+	(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |            \
+	    CLONE_NEWCGROUP)
 #define HOSTNAME "carrel"
 
 /* A failed step: the monitor tells the person, the namespaces end here. */
@@ -90,18 +96,18 @@ write_file(const char *path, const char *text, struct failure *f)
  * process is dumpable; after this it never is again.
  */
 static int
-map_ids(const struct caller *c, struct failure *f)
+map_ids(const struct setup *s, struct failure *f)
 {
 	char map[64];
 
 	if (write_file("/proc/self/setgroups", "deny", f) == -1)
 		return -1;
 	snprintf(
-	    map, sizeof(map), "%u %u 1\n", (unsigned)c->uid, (unsigned)c->uid);
+	    map, sizeof(map), "%u %u 1\n", (unsigned)s->uid, (unsigned)s->uid);
 	if (write_file("/proc/self/uid_map", map, f) == -1)
 		return -1;
 	snprintf(
-	    map, sizeof(map), "%u %u 1\n", (unsigned)c->gid, (unsigned)c->gid);
+	    map, sizeof(map), "%u %u 1\n", (unsigned)s->gid, (unsigned)s->gid);
 	if (write_file("/proc/self/gid_map", map, f) == -1)
 		return -1;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
@@ -125,6 +131,24 @@ name_and_loopback(struct failure *f)
 		return failure_set(f, CAUSE_NETNS, "bring lo up");
 	close(fd);
 	return 0;
+}
+
+static void
+receive_caller(const struct setup *s, struct caller *out)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct receiver r;
+	struct rcur c;
+	unsigned type;
+
+	if (receiver_init(&r, s->control, s->deadline, record_caller) == -1 ||
+	    receiver_next(&r, &type, &c) != 1 || caller_get(&c, out) == -1) {
+		if (errno == EPIPE)
+			_exit(1); /* nobody is left to tell */
+		failure_set(&f, CAUSE_OTHER, "learn who calls");
+		end(s, &f);
+	}
+	receiver_free(&r);
 }
 
 /* 0 and the policy, or an errno. The digest is only made where it is read. */
@@ -197,8 +221,10 @@ begin(const struct setup *s, struct root *root, struct failure *f)
 {
 	struct plan fixed;
 
+	if (unshare(NAMESPACES_REST) == -1)
+		return failure_set(f, CAUSE_USERNS, "new namespaces");
 	/* before anything is opened: files are opened as the caller */
-	if (map_ids(s->caller, f) == -1 || caps_no_dac(f) == -1 ||
+	if (map_ids(s, f) == -1 || caps_no_dac(f) == -1 ||
 	    name_and_loopback(f) == -1)
 		return -1;
 	if (plan_make_fixed(&fixed) == -1)
@@ -369,7 +395,8 @@ open_network(const struct setup *s, const struct policy *po)
 	return n;
 }
 
-static void __attribute__((noreturn)) setup_main(const struct setup *s)
+static void __attribute__((noreturn))
+setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
@@ -377,10 +404,10 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	struct plan plan;
 	struct root root;
 	struct network *network;
+	size_t i;
 
-	close(s->outside);
-	close(s->serving[0]);
-	close(s->serving[1]);
+	for (i = 0; i < sizeof(s->outside) / sizeof(s->outside[0]); i++)
+		close(s->outside[i]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -391,6 +418,7 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 	events_forget();
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
+	receive_caller(s, caller);
 	receive_policy(s, &policy);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &plan, &limits);
@@ -407,12 +435,30 @@ static void __attribute__((noreturn)) setup_main(const struct setup *s)
 pid_t
 setup_start(const struct setup *s)
 {
+	struct setup mine = *s;
+	struct caller caller;
 	pid_t pid;
+
+	mine.caller = &caller; /* receive_caller() fills it */
 
 	/* fork(2) with namespaces: the child returns here, on a copied stack */
 	pid = (pid_t)syscall(
-	    SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
+	    SYS_clone, NAMESPACES_FIRST | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		setup_main(s);
+		setup_main(&mine, &caller);
 	return pid;
+}
+
+int
+setup_tell(int control, const struct caller *c, int64_t deadline)
+{
+	struct sender s;
+	int n;
+
+	if (sender_init(&s, control, deadline) == -1)
+		return -1;
+	caller_put(sender_begin(&s, RECORD_CALLER), c);
+	n = sender_end(&s) == -1 ? -1 : sender_flush(&s);
+	sender_free(&s);
+	return n;
 }

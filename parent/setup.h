@@ -13,8 +13,10 @@ struct start;
 /* What the set-up process is given. */
 struct setup {
 	const struct options *options;
-	const struct caller *caller;
 	const struct start *start;
+	uid_t uid; /* the caller's */
+	gid_t gid;
+	const struct caller *caller; /* inside, after setup_tell() */
 	enum terminal_mode terminal;
 	int tty;	  /* the controlling terminal, or -1 */
 	int parser;	  /* receives the policy */
@@ -22,9 +24,9 @@ struct setup {
 	int control;	  /* to the monitor */
 	const char *run;  /* its name, hex */
 	int audited;	  /* somebody wants the policy's digest */
-	int outside;	  /* the monitor's end of it: closed at once */
-	int network[2];	  /* to the broker and the socket factory, outside.h */
-	int serving[2];	  /* their ends of it: closed at once */
+	/* to the broker and the socket factory, outside.h */
+	int network[2];
+	int outside[4]; /* the others' ends of these: closed at once */
 };
 
 /*
@@ -33,5 +35,12 @@ struct setup {
  * policy says and becomes init. Returns its pid, -1 with errno.
  */
 pid_t setup_start(const struct setup *);
+
+/*
+ * Tells it who calls, by the monitor's end of the control socket, before
+ * anything else is said there. 0, or -1 with errno; EPIPE: it has ended, and
+ * has said why.
+ */
+int setup_tell(int control, const struct caller *, int64_t deadline);
 
 #endif

@@ -100,28 +100,42 @@ struct action {
 };
 
 static int
-set_action(int sig, void (*handler)(int), struct action *old)
+get_action(int sig, struct action *out)
+{
+	return (int)syscall(
+	    SYS_rt_sigaction, sig, NULL, out, sizeof(out->mask));
+}
+
+static int
+set_action(int sig, void (*handler)(int))
 {
 	const struct action new = {.handler = handler};
 
-	return (int)syscall(SYS_rt_sigaction, sig, &new, old, sizeof(new.mask));
+	return (int)syscall(
+	    SYS_rt_sigaction, sig, &new, NULL, sizeof(new.mask));
 }
 
 static void
 signals(struct start *s)
 {
 	struct action old;
+	uint64_t pending;
 	sigset_t none;
-	int sig;
+	int sig, had;
 
 	sigemptyset(&s->ignored);
 	sigemptyset(&none);
+	if (syscall(SYS_rt_sigpending, &pending, sizeof(pending)) == -1)
+		fatal("sigpending: %s", strerror(errno));
 	for (sig = 1; sig <= SIGNALS; sig++) {
 		if (sig == SIGKILL || sig == SIGSTOP)
 			continue;
+		had = (pending & 1ULL << (sig - 1)) != 0;
 		/* ignoring a signal discards what is pending of it */
-		if (set_action(sig, SIG_IGN, &old) == -1 ||
-		    set_action(sig, SIG_DFL, NULL) == -1)
+		if (get_action(sig, &old) == -1 ||
+		    (had && set_action(sig, SIG_IGN) == -1) ||
+		    ((had || old.handler != SIG_DFL) &&
+			set_action(sig, SIG_DFL) == -1))
 			fatal("sigaction %d: %s", sig, strerror(errno));
 		if (old.handler == SIG_IGN &&
 		    (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT))

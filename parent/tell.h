@@ -36,7 +36,8 @@ struct tell_profile {
 
 struct tell {
 	const struct options *options;
-	const struct caller *caller;
+	const struct caller *caller; /* NULL: not known, and no run */
+	uid_t uid;
 	const char *run; /* 32 hex digits */
 	char tty[16];	 /* "pts/3"; "": there is none */
 	char policy[SHA256_HEX + 1];

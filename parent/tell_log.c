@@ -47,15 +47,17 @@ audit_profiles(
 int
 tell_log_begin(struct tell *t, const char *name, int code, int wait)
 {
-	char *shell[] = {t->caller->shell, NULL};
+	const struct caller *c = t->caller;
+	char *shell[] = {c != NULL ? c->shell : NULL, NULL};
 	const struct options *o = t->options;
 	struct audit_line l;
 
 	audit_begin(&l, code == 0 ? AUDIT_INFO : AUDIT_WARNING, name);
 	audit_text(&l, "run", t->run);
 	audit_text(&l, "mode", "user");
-	audit_text(&l, "user", t->caller->user);
-	audit_number(&l, "uid", t->caller->uid);
+	if (c != NULL)
+		audit_text(&l, "user", c->user);
+	audit_number(&l, "uid", t->uid);
 	audit_text(&l, "tty", t->tty[0] != '\0' ? t->tty : "none");
 	if (code == 0)
 		audit_text(&l, "policy", t->policy);
@@ -68,7 +70,8 @@ tell_log_begin(struct tell *t, const char *name, int code, int wait)
 		audit_number(&l, "code", (uint64_t)code);
 	else
 		audit_profiles(t, &l, NULL);
-	audit_text(&l, "directory", t->caller->cwd);
+	if (c != NULL)
+		audit_text(&l, "directory", c->cwd);
 	audit_words(&l, "command", o->shell ? shell : o->argv);
 	return audit_send(&t->audit, &l, wait);
 }
@@ -105,7 +108,7 @@ tell_log_violation(
 	audit_begin(&l, AUDIT_WARNING, "violation");
 	audit_text(&l, "run", t->run);
 	audit_text(&l, "user", t->caller->user);
-	audit_number(&l, "uid", t->caller->uid);
+	audit_number(&l, "uid", t->uid);
 	audit_text(&l, "surface", event_surface(e->surface));
 	audit_text(&l, "action", e->action);
 	if (e->err != 0)
@@ -137,7 +140,7 @@ tell_log_end(struct tell *t, const struct tell_end *end, int wait)
 	audit_begin(&l, AUDIT_INFO, "end");
 	audit_text(&l, "run", t->run);
 	audit_text(&l, "user", t->caller->user);
-	audit_number(&l, "uid", t->caller->uid);
+	audit_number(&l, "uid", t->uid);
 	audit_text(&l, "by", end->by_payload ? "payload" : "carrel");
 	audit_number(&l, "code", (uint64_t)end->code);
 	if (end->signal != 0)

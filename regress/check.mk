@@ -65,7 +65,7 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD $@)
 	$(Q)$(COMPILE) -MMD -MP $(LINK_SAN) $(LDFLAGS) -o $@ $< -Wl,--start-group \
-		$(LIBS) -Wl,--end-group -linih \
+		$(LIBS) -Wl,--end-group -linih $(LIBEVENT) \
 		$$(pkg-config --cflags --libs check)
 
 # Helpers of the tests.

@@ -6,7 +6,8 @@
 FUZZ_SECONDS ?= 20
 FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
-FUZZ = control dns elf http options policy reader request resolve screen tls
+FUZZ = control dns elf http options policy reader refusal request resolve screen \
+	tls
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 
@@ -29,4 +30,4 @@ $(BUILD)/regress/fuzz/%: regress/fuzz/%.c $(BUILD)/gen/config.h $(LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD $@)
 	$(Q)$(COMPILE) -MMD -MP -fsanitize=fuzzer,address,undefined \
-		-o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group -linih
+		-o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group -linih $(LIBEVENT)

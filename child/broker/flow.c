@@ -105,7 +105,6 @@ look_up(struct half *h, void *arg)
 		return v == HTTP_PASS	? LOOK_PASS
 		       : v == HTTP_MORE ? LOOK_MORE
 					: LOOK_WAIT;
-	h->pass = 0;
 	report_refused(&f->b->report, f->allowed.http, "http", ECONNRESET,
 	    "tcp %s:%u: %s", f->host->name, f->port, why);
 	return LOOK_BAD;
@@ -409,15 +408,12 @@ flow_start(struct broker *b, int fd, struct host *host,
     const struct address *to, uint16_t port, const struct allowed *allowed)
 {
 	struct flow *f = calloc(1, sizeof(*f));
-	int on = 1;
 
-	linger(fd, 1);
 	if (f == NULL) {
 		close(fd);
 		tcp_flow_ended(b);
 		return;
 	}
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	f->b = b;
 	f->host = host;
 	f->address = *to;

@@ -162,6 +162,7 @@ step(struct half *h, struct pipes *p)
 		look = h->look(h, h->arg);
 		if (look == LOOK_PASS)
 			return RELAY_MORE;
+		h->pass = 0;
 		if (look == LOOK_BAD)
 			return RELAY_BAD;
 	}

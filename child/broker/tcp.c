@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +11,10 @@
 #include "loop.h"
 #include "socket.h"
 
-#define ACCEPTS	  16   /* at a time, of one listener */
-#define RESUME_MS 100  /* after descriptors or memory ran out */
-#define SAY_MS	  1000 /* between two reports of a pause */
+#define BUFFER	  (256 * 1024) /* the kernel doubles it */
+#define ACCEPTS	  16	       /* at a time, of one listener */
+#define RESUME_MS 100	       /* after descriptors or memory ran out */
+#define SAY_MS	  1000	       /* between two reports of a pause */
 
 struct listener {
 	TAILQ_ENTRY(listener) entry;
@@ -146,12 +149,31 @@ tcp_init(struct broker *b, size_t max)
 	return b->tcp.resume == NULL ? -1 : 0;
 }
 
+/*
+ * What is accepted inherits all of it: a reset at the end, unless flow.c says
+ * otherwise in time, so that none is missing when this program dies; and
+ * bounded buffers, since left alone the kernel keeps megabytes for each reader
+ * that is slow, and over loopback more is of no use.
+ */
+static int
+prepare(int fd)
+{
+	struct linger l = {1, 0};
+	int n = BUFFER, on = 1;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &n, sizeof(n));
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+}
+
 int
 tcp_add(struct broker *b, int fd, struct host *host, uint16_t port)
 {
 	struct listener *l = calloc(1, sizeof(*l));
 
-	if (l == NULL) {
+	if (l == NULL || prepare(fd) == -1) {
+		free(l);
 		close(fd);
 		return -1;
 	}

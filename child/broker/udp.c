@@ -18,16 +18,17 @@
 
 /*
  * A socket inside: of a host; for any address; or, made when the first
- * datagram to it came through that one, of an address that stands for itself,
- * which is what answers come from. The last kind goes with its last flow.
+ * datagram to an address and port came through that one, for these alone:
+ * what comes back goes out from it, and it closes with its last flow.
  */
 struct door {
 	struct broker *b;
 	int fd;
 	struct watch *watch;
-	struct host *host;
+	struct host *host;	/* NULL: address */
 	struct address address; /* of the last kind */
 	uint16_t port;
+	int closes; /* the last kind */
 	struct allowed allowed;
 	size_t nflows;
 };
@@ -76,7 +77,7 @@ end_flow(struct udp_flow *f)
 	}
 	TAILQ_REMOVE(&u->flows, f, entry);
 	u->n--;
-	if (--f->door->nflows == 0 && f->door->host == NULL)
+	if (--f->door->nflows == 0 && f->door->closes)
 		close_door(f->door);
 	free(f);
 }
@@ -260,7 +261,7 @@ pass(struct door *d, size_t len, const struct sockaddr_storage *peer,
 		if (begin(f) == -1)
 			f->dead = 1;
 	}
-	if (--d->nflows > 0 || d->host != NULL)
+	if (--d->nflows > 0 || !d->closes)
 		return 0;
 	close_door(d);
 	return -1;
@@ -308,21 +309,25 @@ new_door(
 	return NULL;
 }
 
-/* The first datagram to an address: it gets a socket, and a host's rules. */
+/* The first datagram to an address and port: they get a socket. */
 static void
 open_door(struct broker *b, size_t len, const struct sockaddr_storage *peer,
     socklen_t peer_len, const struct address *to, uint16_t port)
 {
 	struct factory_ask q = {.udp = 1, .port = port, .address = *to};
+	struct host *host = hosts_by_address(b, to);
 	struct door *d;
 	int fd;
 
+	if (host == NULL && egress_own(to))
+		return; /* it stands for nobody */
 	fd = factory_ask(b->factory, &q, channel_now() + FACTORY_MS);
-	if (fd == -1 || (d = new_door(b, fd, NULL, inside)) == NULL)
+	if (fd == -1 || (d = new_door(b, fd, host, inside)) == NULL)
 		return;
 	d->address = *to;
 	d->port = port;
-	hosts_allowed(b, NULL, port, 1, &d->allowed);
+	d->closes = 1;
+	hosts_allowed(b, host, port, 1, &d->allowed);
 	(void)pass(d, len, peer, peer_len);
 }
 
@@ -333,7 +338,7 @@ find_door(struct broker *b, const struct address *to, uint16_t port)
 
 	for (f = TAILQ_FIRST(&b->udp.flows); f != NULL;
 	     f = TAILQ_NEXT(f, entry))
-		if (f->door->host == NULL && f->door->port == port &&
+		if (f->door->closes && f->door->port == port &&
 		    address_equal(&f->door->address, to))
 			return f->door;
 	return NULL;
@@ -357,8 +362,6 @@ any(unsigned what, void *arg)
 		    d->fd, d->b->udp.room, ROOM, &peer, &len, &to, &port);
 		if (n == -1)
 			return;
-		if (egress_own(&to))
-			continue; /* it stands for no host, or not here */
 		if ((own = find_door(d->b, &to, port)) != NULL)
 			(void)pass(own, (size_t)n, &peer, len);
 		else

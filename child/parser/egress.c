@@ -272,9 +272,11 @@ egress_read(const struct place *at, const struct reader_line *l, struct rule *r)
 {
 	struct parts p = {.at = at, .l = l};
 
-	if (strcmp(l->value, "*") == 0)
-		return place_refuse(at, l->line, "allow what is needed by name",
-		    "allow = * is not in this version of carrel");
+	if (strcmp(l->value, "*") == 0) {
+		r->what = EGRESS_ALL;
+		r->text = strdup("*");
+		return r->text == NULL ? -1 : 0;
+	}
 	snprintf(p.text, sizeof(p.text), "%s", l->value);
 	if (strncmp(p.text, "* ", 2) == 0 || strcmp(p.text, "*://*:*") == 0)
 		return refuse(&p,

@@ -271,7 +271,7 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 	struct draft_grant *p;
 	int n;
 
-	p = grow(d->grants, d->ngrants, sizeof(*p));
+	p = grow_from(16, d->grants, d->ngrants, sizeof(*p));
 	if (p == NULL)
 		return -1;
 	d->grants = p;

@@ -142,8 +142,5 @@ main(void)
 		return EXIT_CARREL;
 	if (prove(&po) == -1 || send_policy(deadline, &po) == -1)
 		return EXIT_CARREL;
-	policy_free(&po);
-	layers_close(&ls);
-	request_free(&q);
-	return 0;
+	_exit(0); /* the kernel frees and closes faster */
 }

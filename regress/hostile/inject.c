@@ -6,7 +6,7 @@
  * of the payload. trace: writes "PROCESS CALL NAME COUNT" lines. fail: the
  * WHEN-th system call CALL (a number or a name) of one process is not made, and
  * fails with ERROR.
- * Processes are numbered as they are made: carrel 0, the parser 1, the set-up
+ * Processes are numbered as they are made: carrel 0, the set-up 1, the parser
  * 2, the payload 3. Ends as COMMAND does; a signal is 128+N.
  */
 #include <sys/ptrace.h>

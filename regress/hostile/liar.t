@@ -137,9 +137,10 @@ try:
             "echo $LC_ALL $PATH " + MARK)
     ok(r.code == 0 and r.out.startswith("C /opt/lie:/usr/local/bin:/usr/bin:")
        and MARK in r.out, "V034 control: honest claims on variables", r)
-    # rules: kinds 1 to 9 are tier, interpreter, library, spawn, unix, once,
-    # limit, report, on-violation
-    for mode in ("rule 1 0 2", "rule 8 1 0", "rule 9 0 2"):
+    # rules: kinds 1 to 10 are tier, interpreter, library, spawn, unix, once,
+    # limit, report, on-violation, allow
+    for mode in ("rule 1 0 2", "rule 8 1 0", "rule 9 0 2",
+                 "rule 10 1 443 a"):
         r = lie(mode)
         ok(r.code == 0 and r.out == MARK + "\n", "V034 control: " + mode, r)
     all_caught("rules outside their range", ["rule " + x for x in (
@@ -149,7 +150,13 @@ try:
         "5 0 1", "6 0 1", "7 0 4096", "7 10 4096", "7 255 4096", "7 1 0",
         "7 1 4096", "7 1 1125899906842625", "7 2 0", "7 3 0", "7 3 819201",
         "7 5 0", "7 6 3", "7 8 0", "7 9 4095", "7 9 4096 /a", "8 0 0",
-        "8 3 0", "8 1 1", "9 0 0", "9 0 1", "9 0 4", "10 0 0", "10 1 443 a")])
+        "8 3 0", "8 1 1", "9 0 0", "9 0 1", "9 0 4", "10 0 0", "10 0 443 a",
+        "10 7 443 a", "10 1 0 a", "10 1 65536 a", "10 1 131515 a",
+        "10 1 4294967739 a", "10 1 443", "10 1 443 A", "10 1 443 a.",
+        "10 1 443 a..b", "10 1 443 -a", "10 1 443 *", "10 1 443 *.",
+        "10 1 443 a\x1b", "10 1 443 127.1", "10 1 443 127.0.0.1",
+        "10 1 443 ::1", "10 1 443 [2001:db8::1]", "10 1 443 2001:DB8::1",
+        "10 1 443 /etc", "10 6 0 a", "10 6 443 *", "10 6 65536 *")])
     all_caught("variables that nobody may write", ["wish %d %s x" % (v, n)
                for v in (1, 2, 3) for n in (
                    "HOME", "SHELL", "PS1", "CARREL_RUN", "SSH_AUTH_SOCK",

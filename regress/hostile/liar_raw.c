@@ -273,6 +273,7 @@ end(struct sender *s, unsigned profiles, unsigned grants, unsigned refusals)
 	wbuf_u32(w, profiles);
 	wbuf_u32(w, grants);
 	wbuf_u32(w, 0); /* claims on variables */
+	wbuf_u32(w, 0); /* rules */
 	wbuf_u32(w, refusals);
 	wbuf_u32(w, 0); /* reasons that were not kept */
 	if (sender_end(s) == -1 || sender_flush(s) == -1)

@@ -52,8 +52,8 @@ try:
                 for v in (0, 2, 128, 255)], BREAKS)
     all_broken("counts that are not the list's",
                ["wire byte %d %d %d" % (LAST, 7 + 4 * k + b, 77)
-                for k in range(5) for b in range(4)] +
-               ["refused wire byte %d 23 1" % RECORDS], BREAKS)
+                for k in range(6) for b in range(4)] +
+               ["refused wire byte %d 27 1" % RECORDS], BREAKS)
     all_broken("versions", ["wire byte 0 6 %d" % v for v in (0, 2, 255)] +
                ["wire byte 0 7 %d" % v for v in (1, 255)], BREAKS)
     all_broken("empty datagrams", ["hollow %d" % n for n in (0, 2, 3)], BREAKS)

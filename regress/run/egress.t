@@ -194,6 +194,50 @@ opened(2, 3, 255); opened(40, 1, 0)
         ok(not any(x in log for x in ("secret", "sub.", "\napi ")),
            "S83 V059 NETDNS only what is allowed reaches the resolver", log)
 
+        # everything public (S86)
+        def everything(*argv, **kw):
+            return n.run("@net", *argv, **kw)
+        for what, argv in (
+                ("a name", TLS + ("https://api.example.org/",)),
+                ("another name", TLS + ("https://other.example.org/",)),
+                ("another port", CURL + ("http://api.example.org:8080/",)),
+                ("an address", CURL + ("http://%s/" % A,)),
+                ("an IPv6 address", CURL + ("http://[%s]/" % A6,))):
+            r = everything(*argv)
+            ok(r.code == 0 and "HELLO" in r.out, "S86 * %s" % what, r)
+        r = everything("python3", "-c", "import socket\n"
+                       "for f, a in ((socket.AF_INET, %r), (socket.AF_INET6, "
+                       "%r), (socket.AF_INET, 'api.example.org')):\n"
+                       "    s = socket.socket(f, socket.SOCK_DGRAM)\n"
+                       "    s.settimeout(5); s.connect((a, 7))\n"
+                       "    for i in range(3):\n"
+                       "        s.send(b'%%d' %% i); print(s.recv(9))" %
+                       (A, A6))
+        ok(r.out == "".join("b'ECHO %d'\n" % i for i in range(3)) * 3,
+           "S86 * udp by address and by name", r)
+        for url in ("http://127.0.0.1/", "http://%s:8081/" % HERE4,
+                    "http://[%s]:8081/" % HERE6, "http://%s/" % PRIVATE,
+                    "http://private.example.org/", "http://[::1]/",
+                    "http://loop.example.org/", "http://169.254.169.254/",
+                    "http://mapped.example.org/", "http://own.example.org:8081/"):
+            r = everything(*CURL, url)
+            ok(r.code not in (0, 28) and "HELLO" not in r.out,
+               "S86 * %s: out of reach" % url, r)
+        r = everything("python3", "-c", TRY + """
+tcp("10.0.0.1", 80); tcp("169.254.169.254", 80); tcp("127.0.0.1", 80)
+tcp("192.168.1.1", 22); udp("10.0.0.1", 53); opened(2, 3, 1)
+""")
+        lines = r.out.splitlines()
+        ok(len(lines) == 6 and all(x.endswith(good) for x in lines),
+           "S86 * what is private is refused at once", r)
+        r = everything("python3", "-c", "import socket\n"
+                       "l = socket.socket(); l.bind(('0.0.0.0', 8080))\n"
+                       "l.listen()\n"
+                       "for a in ('127.0.0.1', %r):\n"
+                       "    c = socket.create_connection((a, 8080), 2)\n"
+                       "    print(l.accept()[0].send(b'x'), c.recv(1))" % A)
+        ok(r.out == "1 b'x'\n" * 2, "S86 * its own listeners are its own", r)
+
         # without rules there is no network (S1)
         r = n.do("run", "--", *CURL, "http://api.example.org/")
         ok(r.code != 0 and r.secs < 2, "S80 R060 NETNS no list: nothing", r)

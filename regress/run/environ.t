@@ -23,7 +23,7 @@ def neighbours(p, env):
                 found.add(os.readlink("/proc/%s/ns/%s" % (pid, n)))
         return found
 
-    proc = p.start("run", "--", "sh", "-c", "echo %s; sleep 30 & wait" % MARK,
+    proc = p.start("run", "--", "sh", "-c", "sleep 30 & echo %s; wait" % MARK,
                    env=env)
     proc.stdout.readline()
     seen, bad, own = 0, [], 0

@@ -122,6 +122,8 @@ START_TEST(test_kernel)
 	says(&plain, CAUSE_LANDLOCK, ENOSYS, "--without-landlock");
 	says(&plain, CAUSE_LANDLOCK, EOPNOTSUPP, "--without-landlock");
 	says(&plain, CAUSE_SECCOMP, EINVAL, "CONFIG_SECCOMP_FILTER");
+	says(&plain, CAUSE_NFTABLES, ENOENT, "CONFIG_NFT_TPROXY");
+	says(&plain, CAUSE_NFTABLES, EPROTONOSUPPORT, "modprobe nft_tproxy");
 	says(&plain, CAUSE_MOUNT, ENODEV, "CONFIG_TMPFS");
 	says(&plain, CAUSE_MOUNT, ENOSPC, "fs.mount-max");
 }

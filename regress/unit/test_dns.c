@@ -5,7 +5,7 @@
 
 #include "child/broker/dns.h"
 
-/* Messages of the name system, from a payload and from the outside. */
+/* Messages of the name system: V048, V053, V059. */
 
 #define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
 #define HEAD	 "\x12\x34\x01\x00\0\1\0\0\0\0\0\0"

@@ -4,7 +4,7 @@
 
 #include "ipc/hostname.h"
 
-/* S81: one spelling of a name, and matching by whole labels. */
+/* S81, V048, V049, V050: one spelling of a name, matched by whole labels. */
 
 #define L63 "a23456789012345678901234567890123456789012345678901234567890123"
 

@@ -4,7 +4,7 @@
 
 #include "child/broker/http.h"
 
-/* The requests of a connection, and where each of them ends. */
+/* The requests of a connection, and where each of them ends: S85, V058. */
 
 static const struct http_want want = {"allowed.test", 8080};
 

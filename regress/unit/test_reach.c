@@ -5,7 +5,7 @@
 
 #include "ipc/reach.h"
 
-/* S84: which addresses are ever reachable, in every spelling of them. */
+/* S84, V052: which addresses are ever reachable, in every spelling. */
 
 struct expected {
 	const char *text;

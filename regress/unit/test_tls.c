@@ -4,7 +4,7 @@
 
 #include "child/broker/tls.h"
 
-/* The first flight of TLS, honest and not. */
+/* The first flight of TLS, honest and not: S85, V056, V058. */
 
 static uint8_t hello[2 * TLS_HELLO_MAX];
 static size_t len;
