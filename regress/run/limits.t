@@ -75,7 +75,8 @@ def stopped(p):
     c = p.start("run", "-p", "lim", "--", "sleep", "60")
     until(lambda: inside(c) is not None)
     one = inside(c)
-    until(lambda: "sleep" in " ".join(sandboxed().values()))
+    until(lambda: any(n.startswith("sleep ") for n in
+                      sandboxed().values()))
     os.kill(c.pid, signal.SIGSTOP)
     end = until(lambda: status_of(one).get("State", "Z")[0] == "Z", 4)
     os.kill(c.pid, signal.SIGCONT)
@@ -83,7 +84,8 @@ def stopped(p):
     ok(end and r.code == 124, "S63 wall-time while carrel is stopped: all "
        "inside ends, and carrel says so when it goes on", r)
     c = p.start("run", "-p", "lim", "--", "sleep", "60")
-    until(lambda: "sleep" in " ".join(sandboxed().values()))
+    until(lambda: any(n.startswith("sleep ") for n in
+                      sandboxed().values()))
     with root() if IS_ROOT else contextlib.nullcontext():
         os.kill(inside(c), signal.SIGSTOP)
     r = finish(c, 8)
