@@ -14,10 +14,11 @@
 
 enum control_type {
 	/* monitor to inside */
-	CONTROL_GO = 1, /* the parser ended well */
-	CONTROL_SIGNAL, /* a: signal for the payload */
-	CONTROL_STOP,	/* stop everything inside; answered by STOPPED_ALL */
-	CONTROL_RESUME, /* a: 1 give the payload the terminal first */
+	CONTROL_GO = 1,	 /* the parser ended well */
+	CONTROL_SIGNAL,	 /* a: signal for the payload */
+	CONTROL_STOP,	 /* stop everything inside; answered by STOPPED_ALL */
+	CONTROL_RESUME,	 /* a: 1 give the payload the terminal first */
+	CONTROL_GROUPED, /* pid 1 is in the control group of the run */
 	/* inside to monitor */
 	CONTROL_SAY,	 /* text: a message for a person */
 	CONTROL_BROKER,	 /* start the broker; a: 1 the socket factory, too */
@@ -30,7 +31,8 @@ enum control_type {
 	CONTROL_STOPPED, /* a: signal; the payload stopped itself */
 	CONTROL_STOPPED_ALL,
 	CONTROL_ENDED, /* a: wait status, b: processor seconds of the payload */
-	CONTROL_LIMIT, /* a: enum limit, b: its seconds; text: who set it */
+	CONTROL_LIMIT, /* a: enum limit; text: its number, and who set it */
+	CONTROL_GROUP, /* a: limits (bits) to be held by a control group */
 	CONTROL_OVER,  /* the wall time is; everything inside ends now */
 	CONTROL_LISTENER, /* fd: for notify_start(); a: its flags */
 	CONTROL_LAST = CONTROL_LISTENER

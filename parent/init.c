@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -129,6 +130,19 @@ signal_payload(const struct init *in, int sig, int group)
 		(void)kill(pgrp > 0 ? -pgrp : in->payload, sig);
 }
 
+/* Those that came while the set-up waited for the monitor. */
+static void
+early_signals(const struct init *in)
+{
+	const struct limits *l = in->limits;
+	int sig;
+
+	for (sig = 1; l->signals != 0 && sig < 64; sig++)
+		if (l->signals & UINT64_C(1) << sig)
+			signal_payload(
+			    in, sig, (l->group & UINT64_C(1) << sig) != 0);
+}
+
 static void
 changed(struct init *in, int status, const struct rusage *used)
 {
@@ -232,6 +246,7 @@ init_run(
 	watch_signals(&in);
 	start_clock(&in);
 	start_payload(&in, plan);
+	early_signals(&in);
 	p[0].fd = in.sigfd;
 	p[1].fd = s->control;
 	p[2].fd = in.wall;

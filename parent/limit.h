@@ -9,18 +9,27 @@ struct failure;
 struct policy;
 struct start;
 
+#define LIMIT_PID_1 1 /* it is no process of the payload's */
+
 /*
  * [limits] inside: the set-up tells the monitor of them and sets what the
- * kernel counts for a process (setrlimit(2)); pid 1 has the wall time.
+ * kernel counts for a process (setrlimit(2)); pid 1 has the wall time. What
+ * only a control group counts the monitor does.
  */
 struct limits {
 	uint8_t set[LIMIT_LAST + 1];
 	uint64_t value[LIMIT_LAST + 1]; /* in the unit of the rule */
+	unsigned grouped; /* bits of those that a control group holds */
+	unsigned own;	  /* processes of carrel's in the user namespace */
+	/* what the monitor had to pass on meanwhile; bits, as in monitor.c */
+	uint64_t signals, group;
 };
 
 /*
- * From a checked policy, and CONTROL_LIMIT for each to the monitor. 0, or -1
- * after failure_set().
+ * From a checked policy, and CONTROL_LIMIT for each to the monitor; returns
+ * when this process is in the control group, if there must be one. While it
+ * has its capabilities, and before the filter. 0, or -1 after failure_set();
+ * ends the process when the monitor is gone.
  */
 int limit_take(
     const struct policy *, int control, struct limits *, struct failure *);

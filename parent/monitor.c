@@ -82,6 +82,7 @@ tell(struct monitor *m)
 	int sig;
 
 	if (!told(m, &m->tell_go, CONTROL_GO, 0) ||
+	    !told(m, &m->tell_grouped, CONTROL_GROUPED, 0) ||
 	    !told(m, &m->tell_resume, CONTROL_RESUME, m->foreground) ||
 	    !told(m, &m->tell_stop, CONTROL_STOP, 0))
 		return 0;
@@ -194,6 +195,18 @@ started(struct monitor *m)
 	missing_ptrace(m->w->options);
 }
 
+/* Not after what ended the run: there is nothing to be put into a group. */
+static void
+group(struct monitor *m, int limits)
+{
+	if (m->code != -1)
+		return;
+	if (bound_group(&m->bounds, limits, m->w->setup) == -1)
+		monitor_give_up(m, EXIT_CARREL);
+	else
+		m->tell_grouped = 1;
+}
+
 /* What may come from inside before there is a payload, and after. */
 static int
 legal(const struct monitor *m, enum control_type type)
@@ -207,6 +220,7 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_STARTED:
 	case CONTROL_NO_EXEC:
 	case CONTROL_LIMIT:
+	case CONTROL_GROUP:
 		return !m->started;
 	case CONTROL_PROFILE:
 	case CONTROL_POLICY:
@@ -271,6 +285,9 @@ message(struct monitor *m, const struct control *c)
 		break;
 	case CONTROL_LIMIT:
 		break;
+	case CONTROL_GROUP:
+		group(m, c->a);
+		break;
 	case CONTROL_OVER:
 		over(m);
 		break;
@@ -321,6 +338,22 @@ parser_ended(struct monitor *m, int status)
 	monitor_give_up(m, EXIT_CARREL);
 }
 
+/* pid 1 is gone, and did not say why. */
+static void
+inside_ended(struct monitor *m, int status)
+{
+	m->code = EXIT_CARREL;
+	if (!WIFSIGNALED(status)) {
+		log_warn("the sandbox ended without a word");
+	} else if (WTERMSIG(status) == SIGKILL && m->bounds.killed > 0) {
+		/* the memory was so short that even pid 1 was in the way */
+		m->signal = SIGKILL;
+		m->code = 128 + SIGKILL;
+	} else
+		log_warn("the sandbox was ended from outside by signal %d",
+		    WTERMSIG(status));
+}
+
 static void
 children(struct monitor *m)
 {
@@ -341,14 +374,9 @@ children(struct monitor *m)
 		m->usage = usage;
 		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
 			read_control(m); /* its last words */
-		if (m->code == -1 && WIFSIGNALED(status))
-			log_warn("the sandbox was ended from outside by "
-				 "signal %d",
-			    WTERMSIG(status));
-		else if (m->code == -1)
-			log_warn("the sandbox ended without a word");
+		bound_leave(&m->bounds);
 		if (m->code == -1)
-			m->code = EXIT_CARREL;
+			inside_ended(m, status);
 	}
 	/* nobody is left to wait for, or never could be: no second try */
 	if (pid == -1 && !m->gone) {
@@ -478,7 +506,7 @@ monitor_run(const struct monitored *w)
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
 	terminal_leave(w->terminal);
-	if (m.by_payload)
+	if (m.by_payload || m.signal != 0)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);

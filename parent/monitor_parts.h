@@ -25,7 +25,7 @@ struct monitor {
 	int network; /* the broker was asked for */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
-	int tell_go, tell_stop, tell_resume, foreground;
+	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
 	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
 	int hung_up;	 /* the other end of control is closed */

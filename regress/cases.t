@@ -27,7 +27,7 @@ def ok(good, name, *why):
 
 
 def tests():
-    for d in ("hostile", "run", "unit"):
+    for d in ("hostile", "run", "uml", "unit"):
         for name in sorted(os.listdir(HERE + "/" + d)):
             if name.endswith(".t") or name.startswith("test_"):
                 yield d + "/" + name

@@ -6,9 +6,11 @@
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps run bench check check-static check-asan check-unit check-run \
-	check-hostile check-long golden tidy do-tidy
+	check-hostile check-uml check-long golden tidy do-tidy
 deps:
 	@regress/deps.sh check
+# another kernel for some tests, where it can be had
+	@regress/deps.sh uml || echo 'no user-mode-linux: uml/*.t are skipped'
 run:
 	@regress/deps.sh build
 	@$(MAKE) --no-print-directory $(JOBS) all
@@ -24,13 +26,16 @@ check: deps
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory $(JOBS) do-unit
 	@$(MAKE) --no-print-directory do-fuzz
-	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t run/*.t'
+	@$(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='hostile/*.t run/*.t uml/*.t'
 check-static check-asan check-unit: check-%: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-$*
 check-run: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t'
+check-uml: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='uml/*.t'
 # what the tests compare with, written anew: look at the difference
 golden: export CARREL_T_GOLDEN = write
 golden: deps
@@ -70,9 +75,10 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 confined inject liar prober race \
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 classic confined inject liar prober race \
 	report without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
+$(BUILD)/regress/classic: regress/uml/classic.c regress/uml/tunables.h
 $(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
 	$(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c

@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh SET: installs what SET (build, check or bench) needs and this host
-# lacks. Debian and its children; says nothing when nothing is missing.
+# deps.sh SET: installs what SET (build, check, uml or bench) needs and this
+# host lacks. Debian and its children; says nothing when nothing is missing.
 set -eu
 
 missing=
@@ -16,7 +16,7 @@ need() { # need PACKAGE COMMAND|FILE...: any one of them will do
 	missing="$missing $package"
 }
 
-set_=${1:?usage: deps.sh build|check|bench}
+set_=${1:?usage: deps.sh build|check|uml|bench}
 PATH=$PATH:/usr/sbin:/sbin
 arch=$(uname -m)
 
@@ -52,6 +52,9 @@ check)
 	need rsyslog rsyslogd
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
+	;;
+uml)
+	need user-mode-linux linux.uml
 	;;
 bench)
 	need python3 python3

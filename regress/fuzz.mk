@@ -6,8 +6,18 @@
 FUZZ_SECONDS ?= 20
 FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
-FUZZ = control dns elf http options policy reader refusal request resolve screen \
-	tls
+FUZZ += control
+FUZZ += dns
+FUZZ += elf
+FUZZ += http
+FUZZ += options
+FUZZ += policy
+FUZZ += reader
+FUZZ += refusal
+FUZZ += request
+FUZZ += resolve
+FUZZ += screen
+FUZZ += tls
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 

@@ -51,7 +51,7 @@ umask 022
 stage=$(mktemp -d /tmp/carrel-check.XXXXXX)
 chmod 755 "$stage"
 "$MAKE" -s install DESTDIR="$stage/inst"
-cp -r regress/run regress/hostile "$stage/"
+cp -r regress/run regress/hostile regress/uml "$stage/"
 [ ! -d "$BUILD/regress" ] || cp -r "$BUILD/regress" "$stage/helpers"
 chmod -R a+rX "$stage"
 
@@ -76,7 +76,7 @@ fi
 CARREL_T_STAGE=$stage
 CARREL_T_INST=$stage/inst$PREFIX
 CARREL_T_SRC=$(pwd)
-PYTHONPATH=$stage/run
+PYTHONPATH=$stage/run:$stage/uml
 PYTHONDONTWRITEBYTECODE=1
 export CARREL_T_STAGE CARREL_T_INST CARREL_T_SRC
 export PYTHONPATH PYTHONDONTWRITEBYTECODE

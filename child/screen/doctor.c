@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "ipc/cause.h"
+#include "ipc/cgroup.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
+#include "ipc/rule.h"
 #include "doctor.h"
 #include "out.h"
 #include "probe.h"
@@ -199,6 +201,33 @@ check_terminal(struct visit *v)
 	out_verdict(&v->o, digit == '0' ? "ok" : "--", &c, 1);
 }
 
+/* No obstacle either: it stops only a run whose profile asks for it. */
+static void
+check_limits(struct visit *v)
+{
+	static const unsigned limits[] = {LIMIT_MEMORY, LIMIT_CPU};
+	struct rule r = {.kind = RULE_LIMIT};
+	struct cgroup_host g;
+	struct cell c = {0};
+	char why[CAUSE_LEN + PATH_MAX_LEN];
+	size_t i;
+
+	for (i = 0; i < NITEMS(limits); i++) {
+		r.what = (uint8_t)limits[i];
+		cgroup_find(&g, CGROUP_BIT(limits[i]), getpid());
+		cell_addf(&c, "[limits] %s: ", rule_key(&r));
+		if (g.state == CGROUP_READY) {
+			cell_add(&c, "a control group can be made in ");
+			cell_quote(&c, g.own);
+		} else {
+			cell_add(&c, "cannot be enforced from here: ");
+			cell_add(&c, cgroup_why(&g, why, sizeof(why)));
+		}
+		out_verdict(
+		    &v->o, g.state == CGROUP_READY ? "ok" : "--", &c, 1);
+	}
+}
+
 static void
 verdict(struct visit *v)
 {
@@ -229,6 +258,7 @@ doctor_run(const char *libexec, const char *profiles)
 	check_probes(&v);
 	check_install(&v, libexec, profiles);
 	check_terminal(&v);
+	check_limits(&v);
 	verdict(&v);
 	out_close(&v.o);
 	for (at = 0; at < v.o.len; at += (size_t)n) {

@@ -3,6 +3,7 @@
 #include "ipc/text.h"
 #include "parent/plan.h"
 #include "explain.h"
+#include "host.h"
 #include "out.h"
 #include "receive.h"
 
@@ -10,6 +11,9 @@ static const char own[] = "(carrel)";
 
 /* How each one is held, behind its number. */
 static const char *const how[LIMIT_LAST + 1] = {
+    [LIMIT_MEMORY] = " of the whole run, by cgroup v2",
+    [LIMIT_PROCESSES] = " processes and threads, without carrel's own",
+    [LIMIT_CPU] = " of one processor for the whole run, by cgroup v2",
     [LIMIT_CPU_TIME] = " of processor time, each process",
     [LIMIT_WALL_TIME] = " from the start of the payload, then all is killed",
     [LIMIT_OPEN_FILES] = " descriptors, each process",
@@ -30,8 +34,9 @@ who(struct cell *c, const struct policy *po, const struct rule *r)
 }
 
 static void
-limit_row(struct out *o, const struct policy *po, const struct rule *r)
+limit_row(struct out *o, const struct view *v, const struct rule *r)
 {
+	const struct policy *po = &v->scene->policy;
 	struct cell left = {0}, right = {0};
 	char number[32] = "";
 
@@ -40,7 +45,9 @@ limit_row(struct out *o, const struct policy *po, const struct rule *r)
 	if (how[r->what] != NULL)
 		cell_add(&left, how[r->what]);
 	who(&right, po, r);
-	out_row(o, rule_key(r), &left, &right, "");
+	out_row(o, rule_key(r), &left, &right,
+	    v->host->unlimited[r->what] ? "<- a run stops here: carrel doctor"
+					: "");
 }
 
 static void
@@ -85,7 +92,7 @@ explain_limits(struct out *o, const struct view *v)
 	out_block(o, "LIMITS", "");
 	for (what = LIMIT_MEMORY; what < LIMIT_TMPFS; what++) {
 		if ((r = confine_limit(po, (enum limit)what)) != NULL)
-			limit_row(o, po, r);
+			limit_row(o, v, r);
 		else if (what == LIMIT_CORE_SIZE)
 			own_row(o, "core-size", "1 byte, soft and hard");
 	}

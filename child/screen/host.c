@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "ipc/caller.h"
+#include "ipc/cgroup.h"
+#include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -151,6 +153,23 @@ look_at(struct host_place *list, size_t n)
 	}
 }
 
+/* Those that need a control group; of processes only root's do. */
+static void
+look_at_limits(struct host *h, const struct policy *po)
+{
+	struct cgroup_host g;
+	int what;
+
+	for (what = LIMIT_MEMORY; what <= LIMIT_LAST; what++) {
+		if (confine_limit(po, (enum limit)what) == NULL ||
+		    cgroup_controller((unsigned)what) == NULL ||
+		    (what == LIMIT_PROCESSES && getuid() != 0))
+			continue;
+		cgroup_find(&g, CGROUP_BIT(what), getppid());
+		h->unlimited[what] = g.state != CGROUP_READY;
+	}
+}
+
 void
 host_look(struct host *h, const struct policy *po, const struct survey *su)
 {
@@ -158,6 +177,7 @@ host_look(struct host *h, const struct policy *po, const struct survey *su)
 
 	look_at(h->credentials, h->ncredentials);
 	look_at(h->startup, h->nstartup);
+	look_at_limits(h, po);
 	for (i = 0; i < po->ngrants; i++)
 		if (su->rows[i].type == SURVEY_DIR &&
 		    holds_socket(su->rows[i].real))

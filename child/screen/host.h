@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "ipc/rule.h"
+
 struct caller;
 struct policy;
 struct survey;
@@ -28,7 +30,8 @@ struct host {
 	size_t ncredentials;
 	struct host_place *startup; /* read or run at a login, or by name */
 	size_t nstartup;
-	unsigned char *marks; /* HOST_*, one for each grant */
+	unsigned char *marks;	       /* HOST_*, one for each grant */
+	int unlimited[LIMIT_LAST + 1]; /* 1: this limit cannot be had here */
 };
 
 /*
@@ -38,7 +41,10 @@ struct host {
 int host_init(struct host *, const struct caller *, const struct policy *);
 void host_free(struct host *);
 
-/* Looks, as the user: what exists and where, and which hold sockets. */
+/*
+ * Looks, as the user: what exists and where, which hold sockets, and whether
+ * the limits of the policy can be enforced; carrel is the parent process.
+ */
 void host_look(struct host *, const struct policy *, const struct survey *);
 
 /* Judges: what the grants of the policy cover. Pure. */

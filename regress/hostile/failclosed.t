@@ -175,4 +175,13 @@ with Place() as p:
               ((3, "seccomp"), (3, "sendmsg"), (1, "seccomp"),
                (1, "move_mount"), (1, "landlock_add_rule"), (4, "prctl"),
                (4, "close_range")), calls)
+    # [limits]: what the kernel counts for a process, and the clock
+    p.profile("lim", "[profile]\ndescription = x\n[limits]\n"
+              "wall-time = 60s\nopen-files = 99\ncpu-time = 50s\n"
+              "file-size = 1G\n")
+    fail_each(p, ns, ["-p", "lim"],
+              ("files 99 99\n", "cpu 50 51\n",
+               "file size %d %d\n" % (1 << 30, 1 << 30)), 4,
+              ((1, "timerfd_create"), (1, "timerfd_settime"),
+               (3, "prlimit64")), calls)
 done()

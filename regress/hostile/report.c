@@ -184,6 +184,12 @@ state(void)
 	getrlimit(RLIMIT_NOFILE, &r);
 	printf("files %llu %llu\n", (unsigned long long)r.rlim_cur,
 	    (unsigned long long)r.rlim_max);
+	getrlimit(RLIMIT_FSIZE, &r);
+	printf("file size %llu %llu\n", (unsigned long long)r.rlim_cur,
+	    (unsigned long long)r.rlim_max);
+	getrlimit(RLIMIT_CPU, &r);
+	printf("cpu %llu %llu\n", (unsigned long long)r.rlim_cur,
+	    (unsigned long long)r.rlim_max);
 	printf("slack %d\n", prctl(PR_GET_TIMERSLACK));
 	for (i = 0; environ[i] != NULL; i++)
 		printf("env %.*s\n",

@@ -69,14 +69,17 @@ def inside(p):
     return None
 
 
+def asleep():
+    """The payload is there."""
+    return any(n.startswith("sleep ") for n in sandboxed().values())
+
+
 def stopped(p):
     """S63: the clock runs while carrel, or pid 1, is stopped."""
     lim(p, "wall-time = 1s")
     c = p.start("run", "-p", "lim", "--", "sleep", "60")
-    until(lambda: inside(c) is not None)
+    until(asleep)
     one = inside(c)
-    until(lambda: any(n.startswith("sleep ") for n in
-                      sandboxed().values()))
     os.kill(c.pid, signal.SIGSTOP)
     end = until(lambda: status_of(one).get("State", "Z")[0] == "Z", 4)
     os.kill(c.pid, signal.SIGCONT)
@@ -84,8 +87,7 @@ def stopped(p):
     ok(end and r.code == 124, "S63 wall-time while carrel is stopped: all "
        "inside ends, and carrel says so when it goes on", r)
     c = p.start("run", "-p", "lim", "--", "sleep", "60")
-    until(lambda: any(n.startswith("sleep ") for n in
-                      sandboxed().values()))
+    until(asleep)
     with root() if IS_ROOT else contextlib.nullcontext():
         os.kill(inside(c), signal.SIGSTOP)
     r = finish(c, 8)
@@ -147,6 +149,73 @@ def kernel(p):
               [want, want], "S65 core-size: %s, for good" % want, r)
 
 
+MANY = """import os, time
+n = 0
+try:
+    while n < 50:
+        if os.fork() == 0: time.sleep(60); os._exit(0)
+        n += 1
+except OSError as e: print('errno', e.errno)
+print('made', n)"""
+
+
+def processes(p):
+    """Counted for this sandbox alone, whatever else the user runs."""
+    lim(p, "processes = 5")
+    for _ in range(2):
+        r = p.do("run", "-p", "lim", "--", "python3", "-c", MANY)
+        equal(r.out, "errno 11\nmade 4\n",
+              "S73 processes: five with the payload, and no more", r)
+    both = [p.start("run", "-p", "lim", "--", "python3", "-c", MANY)
+            for _ in range(2)]
+    equal([finish(x).out for x in both], ["errno 11\nmade 4\n"] * 2,
+          "S73 processes: two runs beside each other")
+    r = p.do("run", "-p", "lim", "--", "python3", "-c",
+             "import threading, time\nn = 0\ntry:\n  while n < 50: "
+             "threading.Thread(target=time.sleep, args=(9,), daemon=True)."
+             "start(); n += 1\nexcept RuntimeError: print('threads', n + 1)")
+    ok(r.out == "threads 5\n", "S73 processes: threads count", r)
+    r = p.do("run", "-p", "lim", "--", "bash", "-c",
+             "ulimit -u 50 2>&-; ulimit -u")
+    equal(r.out, "6\n", "S73 processes: it cannot be raised", r)
+    # with a broker, and with a socket factory in the user namespace
+    for allow in ("https://a.example.com:443", "https://*.example.com:443"):
+        p.profile("net", HEAD + "[egress]\nallow = %s\n" % allow)
+        r = p.do("run", "-p", "lim", "-p", "net", "--", "python3", "-c", MANY)
+        equal(r.out, "errno 11\nmade 4\n",
+              "S73 processes: five with %s" % allow, r)
+    p.unprofile("net")
+    r = p.do("run", "-p", "@tmp-shared", "--", "python3", "-c", MANY)
+    ok("made 50" in r.out, "S73 control: without a limit", r)
+    r = p.do("run", "-p", "lim", "--", "echo", MARK, preexec_fn=lambda:
+             resource.setrlimit(resource.RLIMIT_NPROC, (4, 4)))
+    ok(r.code in (0, OWN) or r.code > 128, "S73 a caller with less", r)
+    lim(p, "processes = 30", "wall-time = 2s")
+    r = p.sh("echo %s; b() { b | b & }; (b 2>&-) & exec sleep 60" % MARK, "-p", "lim")
+    ok(r.code == 124 and MARK in r.out and r.secs < 6 and not gone(),
+       "S73 S61 a fork bomb ends with its wall time", r, gone(0))
+
+
+def groups(p):
+    """S6: what a control group must hold is held, or nothing starts."""
+    for line in ("memory = 64M", "cpu = 50%"):
+        lim(p, line)
+        r = p.do("run", "-p", "lim", "--", "echo", MARK)
+        ok(r.code == 0 and r.out == MARK + "\n" or
+           r.code == OWN and r.out == "" and told(r, line) and
+           "cannot be enforced here: " in r.err and "; " in r.err,
+           "S6 %s: enforced, or refused with what would help" % line, r)
+        shown = p.wide("explain", "-p", "lim", "--", "true")
+        ok(shown.code == 0 and (r.code == 0) == (
+            "<- a run stops here" not in shown.out),
+           "S6 and explain says which", shown)
+        said = p.do("doctor").out
+        said = re.sub(r"\n {4}", " ", said)
+        ok(re.search(r"^(ok|--) +\[limits\] %s: " % line.split()[0], said,
+                     re.M)[1] == ("ok" if r.code == 0 else "--"),
+           "S95 and so does doctor", said)
+
+
 def memory(p):
     """S39: what all tmpfs may have together, and a disk filler."""
     p.profile("lim", HEAD + "[fs]\ntmpfs = /fill size=4M\n")
@@ -199,6 +268,8 @@ with Place() as p:
     clock(p)
     stopped(p)
     kernel(p)
+    processes(p)
+    groups(p)
     memory(p)
     p.unprofile()
     strictest(p)

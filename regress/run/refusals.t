@@ -102,7 +102,7 @@ with Place() as p:
     text(p, "S30 an unknown [section] that comes later", HEAD +
          "[hooks]\nrun = x\n", (3, "hooks"))
     for sec, body in (("egress", "allow = https://example.test:443"),
-                      ("environ.set", "FOO = bar"), ("limits", "cpu = 1"),
+                      ("environ.set", "FOO = bar"), ("limits", "cpu-time = 60s"),
                       ("exec", "spawn = no"), ("audit", "report = exec")):
         p.profile("x", HEAD + "[%s]\n%s\n" % (sec, body))
         r = p.do("run", "-p", "x", "--", "sh", "-c", "echo %s $FOO" % MARK)
