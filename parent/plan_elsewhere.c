@@ -16,8 +16,12 @@
  * seen.
  */
 
-/* Looked at for all grants together; what is beyond is told as unknown. */
-#define TRIES_MAX 65536
+/*
+ * Bytes of paths looked at for all grants together: some 50,000 grants of an
+ * ordinary kind. What is beyond is told as unknown.
+ */
+#define LOOKS_MAX (16UL << 20)
+#define PLACING	  8 /* to find what is at a place looks at it so often */
 
 int
 plan_written_cmp(const void *a, const void *b)
@@ -61,6 +65,17 @@ place(
 	return plan_grant_at(d, at) == (int)w->grant ? 0 : -1;
 }
 
+/* 0, or -1 when that is more than is left. */
+static int
+spend(struct draft *d, size_t bytes)
+{
+	if (d->looks < bytes)
+		d->looks = 0;
+	else
+		d->looks -= bytes;
+	return d->looks == 0 ? -1 : 0;
+}
+
 /* At a write grant of the directory itself, or of one above it. */
 static enum elsewhere
 above(struct draft *d, const char *host, const char *guest, char *at)
@@ -69,12 +84,13 @@ above(struct draft *d, const char *host, const char *guest, char *at)
 	size_t k;
 
 	for (strcpy(up, host);; *slash = '\0') {
+		if (spend(d, strlen(up)) == -1)
+			return ELSEWHERE_UNKNOWN;
 		for (k = plan_written_at(d->written, d->nwritten, up);
 		     k < d->nwritten && strcmp(d->written[k].path, up) == 0;
 		     k++) {
-			if (d->tries == 0)
+			if (spend(d, PLACING * strlen(host)) == -1)
 				return ELSEWHERE_UNKNOWN;
-			d->tries--;
 			if (place(d, &d->written[k], host, at) == 0 &&
 			    strcmp(at, guest) != 0)
 				return ELSEWHERE_WHOLE;
@@ -95,9 +111,8 @@ below(struct draft *d, size_t i, const char *host, const char *guest, char *at)
 	for (k = plan_written_at(d->written, d->nwritten, host);
 	     k < d->nwritten && path_covers(host, d->written[k].path); k++) {
 		w = &d->written[k];
-		if (d->tries == 0)
+		if (spend(d, PLACING * strlen(w->path)) == -1)
 			return ELSEWHERE_UNKNOWN;
-		d->tries--;
 		snprintf(here, sizeof(here), "%s%s", guest,
 		    path_below(host, w->path));
 		/* at its own place it is writable, and drawn so */
@@ -135,7 +150,7 @@ gather(struct draft *d)
 	const struct grant *g = d->po->grants;
 	size_t i;
 
-	d->tries = TRIES_MAX;
+	d->looks = LOOKS_MAX;
 	d->written = calloc(d->po->ngrants + 1, sizeof(*d->written));
 	if (d->written == NULL)
 		return -1;

@@ -49,7 +49,7 @@ struct draft {
 	uint8_t *exec_out; /* per row of survey->exec: 1 if it stays noexec */
 	struct written *written; /* where write grants led, sorted */
 	size_t nwritten;
-	size_t tries; /* how often plan_elsewhere() may still look */
+	size_t looks; /* bytes that plan_elsewhere() may still look at */
 	size_t bytes; /* of all steps so far */
 	int full;     /* they were more than PLAN_BYTES_MAX */
 };

@@ -42,6 +42,10 @@ check)
 	need passwd useradd
 	need procps ps
 	need bash bash
+	# networks of the tests, and what uses them
+	need iproute2 ip
+	need openssl openssl
+	need curl curl
 	need mandoc mandoc
 	need clang clang
 	# libFuzzer and the sanitizers of clang

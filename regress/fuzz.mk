@@ -6,6 +6,7 @@
 FUZZ_SECONDS ?= 20
 FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
+FUZZ += broker
 FUZZ += control
 FUZZ += dns
 FUZZ += elf

@@ -345,6 +345,16 @@ check(struct flow *f)
 		check_http(f);
 }
 
+/* 1 if the payload has reset it: then nobody waits for the outside. */
+static int
+is_gone(const struct flow *f)
+{
+	char c;
+
+	return recv(f->in.fd, &c, sizeof(c), MSG_PEEK) == -1 &&
+	       errno != EAGAIN && errno != EINTR;
+}
+
 static void
 run(struct flow *f)
 {
@@ -352,6 +362,8 @@ run(struct flow *f)
 		relay(f);
 	else if (f->dial == NULL && f->in.readable)
 		check(f);
+	else if (f->dial != NULL && is_gone(f))
+		reset(f);
 }
 
 static void

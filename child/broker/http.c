@@ -124,7 +124,8 @@ request_line(struct span line, struct head *h)
 		return "no request of HTTP/1";
 	h->minor = line.p[7] == '1';
 	for (i = 0; i < h->target.len; i++)
-		if (h->target.p[i] <= ' ' || h->target.p[i] == 0x7f)
+		if ((unsigned char)h->target.p[i] <= ' ' ||
+		    h->target.p[i] == 0x7f)
 			return "a target with odd characters";
 	return NULL;
 }

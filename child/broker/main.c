@@ -28,7 +28,7 @@
 #define SETUP	      3
 #define MONITOR	      4
 #define RESOLV_CONF   "/etc/resolv.conf"
-#define SETUP_SECONDS 10
+#define SETUP_SECONDS 5
 /* of one connection: two sockets, and the pipes of two slow readers */
 #define FDS_OF_FLOW 6
 /* libevent's own, the pipes that are kept, look-ups and attempts */

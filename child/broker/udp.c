@@ -319,8 +319,8 @@ open_door(struct broker *b, size_t len, const struct sockaddr_storage *peer,
 	struct door *d;
 	int fd;
 
-	if (host == NULL && egress_own(to))
-		return; /* it stands for nobody */
+	if ((host == NULL && egress_own(to)) || make_place(b) == -1)
+		return; /* it stands for nobody, or has no place */
 	fd = factory_ask(b->factory, &q, channel_now() + FACTORY_MS);
 	if (fd == -1 || (d = new_door(b, fd, host, inside)) == NULL)
 		return;

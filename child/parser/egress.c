@@ -310,24 +310,20 @@ refuse_rule(
 
 /* S74: what a tier says must be true of what is granted. */
 static int
-judge_tier(struct policy *po, const struct confine *c, const struct rule *r)
+judge_tier(struct policy *po, const struct rule *tier, const struct rule *r)
 {
-	unsigned tier =
-	    c->tier == NULL ? TIER_SIDE_EFFECT : (unsigned)c->tier->number;
 	char fix[FIX_MAX_LEN] = "";
 
-	if (tier == TIER_UNRESTRICTED ||
-	    (tier == TIER_SIDE_EFFECT && r->what != EGRESS_ALL))
+	if (confine_lets_out(tier, r))
 		return 0;
-	if (c->tier == NULL)
+	if (tier == NULL)
 		text_add(
 		    fix, sizeof(fix), "write tier = unrestricted in [profile]");
 	else
 		text_add(fix, sizeof(fix),
 		    "leave out one of the two, or raise the tier of %s, %s:%u",
-		    po->profiles[c->tier->profile].name,
-		    po->profiles[c->tier->profile].file,
-		    (unsigned)c->tier->line);
+		    po->profiles[tier->profile].name,
+		    po->profiles[tier->profile].file, (unsigned)tier->line);
 	return refuse_rule(po, r, fix,
 	    r->what == EGRESS_ALL ? "needs the tier unrestricted"
 				  : "has no place in the tier read-only");
@@ -336,22 +332,18 @@ judge_tier(struct policy *po, const struct confine *c, const struct rule *r)
 int
 egress_judge(struct policy *po)
 {
-	const struct rule *r;
-	struct confine c;
+	const struct rule *tier = confine_tier(po), *r;
 	size_t i, n = 0;
 	int bad = 0;
 
-	if (confine_join(po, &c) == -1)
-		return -1;
 	for (i = 0; i < po->nrules; i++) {
 		r = &po->rules[i];
 		if (r->kind != RULE_EGRESS)
 			continue;
-		bad |= judge_tier(po, &c, r);
+		bad |= judge_tier(po, tier, r);
 		if (++n == EGRESS_RULES_MAX + 1)
 			bad |= refuse_rule(po, r, "allow fewer, or a wildcard",
 			    "is one of more than " MANY " lines of [egress]");
 	}
-	confine_free(&c);
 	return bad;
 }

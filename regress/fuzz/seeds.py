@@ -3,13 +3,20 @@
 each kind, and lies of one field each. When a record changes, change it here,
 run it from the top, and let `make fuzz` find the rest anew."""
 import os
+import re
 import struct
 
 TOP = "regress/fuzz/corpus/"
-REQUEST, SELECT, CALLER, REQUEST_END = 1, 2, 3, 4
-POLICY, PROFILE, GRANT, REFUSAL, POLICY_END = 5, 6, 7, 8, 9
-SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE, RULE = 10, 11, 12, 13, 14, 16
-EXEC = 17
+with open("ipc/record.h") as header:
+    NUMBERS = {name: n for n, name in enumerate(
+        re.findall(r"^\tRECORD_(\w+)", header.read(), re.M), 1)}
+REQUEST, SELECT, CALLER, REQUEST_END, POLICY, PROFILE, GRANT, REFUSAL, \
+    POLICY_END, SCREEN, SURVEY, SCREEN_END, ENVIRON, VARIABLE, RULE, EXEC = (
+        NUMBERS[x] for x in """REQUEST SELECT CALLER REQUEST_END POLICY PROFILE
+        GRANT REFUSAL POLICY_END SCREEN SURVEY SCREEN_END ENVIRON VARIABLE RULE
+        EXEC""".split())
+BROKER, B_RULE, B_HOST, B_SOCKET, B_END = (
+    NUMBERS["BROKER" + x] for x in ("", "_RULE", "_HOST", "_SOCKET", "_END"))
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
 AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
 BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
@@ -264,3 +271,50 @@ for name, data in (("good", elf()), ("static", elf(phnum=1)),
                    ("short", elf()[:64]), ("32", elf(ident=b"\x7fELF\1\1\1"))):
     with open(TOP + "elf/" + name, "wb") as f:
         f.write(data)
+
+
+def b_rule(scheme=1, private=0, port=443, host="a.example"):
+    return record(B_RULE, struct.pack("=BBH", scheme, private, port),
+                  string(host), struct.pack("=HI", 0, 4))
+
+
+def b_host(name, at=0):
+    return record(B_HOST, string(name), struct.pack("=I", at))
+
+
+def b_socket(kind=1, host=0, port=443):
+    return record(B_SOCKET, struct.pack("=BHH", kind, host, port))
+
+
+def broker(rules=(b_rule(),), hosts=(b_host("a.example", 0xc6120100),),
+           sockets=(b_socket(),), version=1):
+    return (record(BROKER, struct.pack("=H", version)) + b"".join(rules) +
+            b"".join(hosts) + b"".join(sockets) +
+            record(B_END, struct.pack("=III", len(rules), len(hosts),
+                                      len(sockets))))
+
+
+keep("broker", "good", broker())
+for name, stream in (
+        ("more", broker(hosts=[b_host("192.0.2.7"),
+                               b_host("a.example", 0xc6120100)],
+                        sockets=[b_socket(1, 1), b_socket(2, 0, 53),
+                                 b_socket(3, 0, 0), b_socket(8, 0, 0)])),
+        ("everything", broker([b_rule(6, 0, 0, "*")], [], [])),
+        ("wildcard", broker([b_rule(host="*.a.example")], [], [])),
+        ("version", broker(version=2)), ("scheme", broker([b_rule(7)])),
+        ("no-port", broker([b_rule(port=0)])),
+        ("host", broker([b_rule(host="a.example.")])),
+        ("private", broker([b_rule(private=2)])),
+        ("own", broker(hosts=[b_host("a.example", 0xc6120002)])),
+        ("twice", broker(hosts=[b_host("a.example", 0xc6120100),
+                                b_host("b.example", 0xc6120100)])),
+        ("unsorted", broker(hosts=[b_host("b.example", 0xc6120101),
+                                   b_host("a.example", 0xc6120100)])),
+        ("kind", broker(sockets=[b_socket(9, 0, 0)])),
+        ("index", broker(sockets=[b_socket(1, 1)])),
+        ("of-no-host", broker(sockets=[b_socket(4, 0, 53)])),
+        ("end", broker()[:-12] + struct.pack("=III", 1, 1, 2))):
+    keep("broker", name, stream)
+keep("broker", "one-more", broker(), 2)
+keep("broker", "one-less", broker(), 3)

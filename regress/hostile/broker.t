@@ -336,6 +336,26 @@ ok(tls_try(rec(hello(sni("b.wild.test"))), "a.wild.test") == "reset",
    "S85 a name that fits the wildcard only is another name")
 ok(b.end() == 0, "S88 it ends")
 
+# Two rules for one place: unchecked bytes, and TLS that may reach further
+
+names.has("both.test", PRIVATE)
+names.has("both2.test", "203.0.113.5")
+privtls = Server(PRIVATE, 443)
+b = Broker("tcp://both.test:443", "https://both.test:443 private",
+           "tcp://both2.test:443", "https://both2.test:443 private")
+both = rec(hello(sni("both.test")))
+ok(tls_try(both, "both.test") == both,
+   "S84 a rule that checks may say private, another one beside it")
+ok(tls_try(b"plain", "both.test") == "reset" and
+   tls_try(good, "both.test") == "reset",
+   "S84 what only the other one allows does not get there")
+ok(tls_try(b"plain", "both2.test") == b"plain",
+   "S80 but to where that one leads")
+s = b.connect("both2.test", 443)
+time.sleep(0.5)
+ok(outcome(s, b"late", True) == b"late", "S85 whoever speaks first")
+ok(b.end() == 0, "S88 it ends")
+
 # HTTP: each request
 
 
@@ -636,6 +656,9 @@ ok(outcome(s, PING) == "timeout", "S88 more wait their turn")
 for x in conns:
     x.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     x.close()
+s.settimeout(5)
+s.shutdown(socket.SHUT_WR)
+ok(outcome(s) == PING, "S88 who went away holds nobody up")
 b.end()
 
 # A set-up that lies
@@ -663,7 +686,7 @@ for what in ("garbage", "early end", "wrong socket", "no listener",
         b.monitor.close()
     t = time.time()
     pid, status = 0, 0
-    while time.time() - t < (12 if what == "silence" else 3) and not pid:
+    while time.time() - t < (8 if what == "silence" else 3) and not pid:
         pid, status = os.waitpid(b.pid, os.WNOHANG)
         time.sleep(0.01)
     for s in b.socks:

@@ -76,7 +76,14 @@ with Place() as p:
                     inside[name] = None
             ok(None not in inside.values(), "S70 every call as in the table")
         cases = {"unshare:newuser": "V007 ", "clone:newuser": "V007 ",
+                 "clone3": "V007 ", "setns": "V007 ",
                  "x32": "V028 ", "i386:getpid": "V028 ",
+                 "i386:unshare": "V028 ", "i386:keyctl": "V028 ",
+                 "i386:ptrace": "V028 ", "i386:mount": "V028 ",
+                 "i386:bpf": "V028 ", "i386:execve": "V028 ",
+                 "i386:io_uring_setup": "V029 ",
+                 "i386:io_uring_enter": "V029 ",
+                 "i386:io_uring_register": "V029 ",
                  "io_uring_setup": "V029 ", "io_uring_enter": "V029 ",
                  "io_uring_register": "V029 ", "kcmp": "R052 ",
                  "process_vm_readv": "R052 ", "pidfd_getfd": "R052 ",

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child/broker/broker.h"
 #include "child/broker/refusal.h"
 #include "child/broker/relay.h"
+#include "child/broker/sandbox.h"
 #include "child/broker/socket.h"
 
 /* The smaller parts of carrel-broker. */
@@ -382,6 +384,125 @@ START_TEST(S88_pipes)
 }
 END_TEST
 
+/* What is left once it is confined: the signal of a call, or its errno. */
+
+static int
+connect_to(uint16_t port)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	to.sin_port = htons(port);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
+}
+
+static int
+a_rule(void)
+{
+	return connect_to(22); /* nobody listens, or somebody does */
+}
+
+static int
+a_name_server(void)
+{
+	return connect_to(53);
+}
+
+static int
+another_port(void)
+{
+	return connect_to(23);
+}
+
+static int
+a_file(void)
+{
+	return open("/etc/passwd", O_RDONLY) == -1 ? errno : 0;
+}
+
+static int
+a_unix_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM, 0) == -1 ? errno : 0;
+}
+
+static int
+a_packet_socket(void)
+{
+	return socket(AF_PACKET, SOCK_DGRAM, 0) == -1 ? errno : 0;
+}
+
+static int
+a_process(void)
+{
+	return fork() == -1 ? errno : 0;
+}
+
+static int
+a_program(void)
+{
+	return execl("/bin/true", "true", NULL) == -1 ? errno : 0;
+}
+
+static int
+a_signal(void)
+{
+	return kill(getppid(), 0) == -1 ? errno : 0;
+}
+
+static int
+a_pipe(void)
+{
+	return pipes_init(&pipes) == -1 ||
+		       pipes_lend(&pipes, &(struct lent){{0}, 0}) == -1
+		   ? errno
+		   : 0;
+}
+
+static const struct {
+	int (*call)(void);
+	int killed;
+	int err; /* 0: any that the network may give */
+} confined[] = {
+    {a_rule, 0, 0},
+    {a_name_server, 0, 0},
+    {another_port, 0, EACCES},
+    {a_pipe, 0, 0},
+    {a_file, 1, 0},
+    {a_unix_socket, 1, 0},
+    {a_packet_socket, 1, 0},
+    {a_process, 1, 0},
+    {a_program, 1, 0},
+    {a_signal, 1, 0},
+};
+
+START_TEST(S71_confined)
+{
+	struct broker_setup setup = {.rules = &rules[4], .nrules = 1};
+	int status, err = confined[_i].err;
+	pid_t pid = fork();
+
+	ck_assert_int_ne(pid, -1);
+	if (pid == 0) {
+		if (broker_confine(&setup, 0) != NULL)
+			_exit(200);
+		_exit(confined[_i].call());
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (SANDBOX_SANITIZED)
+		return; /* which has no filter */
+	ck_assert_int_eq(WIFSIGNALED(status), confined[_i].killed);
+	if (confined[_i].killed)
+		ck_assert_int_eq(WTERMSIG(status), SIGSYS);
+	else if (err != 0)
+		ck_assert_int_eq(WEXITSTATUS(status), err);
+	else
+		ck_assert(WEXITSTATUS(status) == 0 ||
+			  WEXITSTATUS(status) == ECONNREFUSED);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -399,6 +520,7 @@ main(void)
 	tcase_add_test(c, S85_relay_looks);
 	tcase_add_test(c, S88_relay_reset);
 	tcase_add_test(c, S88_pipes);
+	tcase_add_loop_test(c, S71_confined, 0, (int)NITEMS(confined));
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_ENV);
 	n = srunner_ntests_failed(r);

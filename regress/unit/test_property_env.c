@@ -13,8 +13,8 @@
  * CARREL_T_SEED repeats a run.
  */
 
-#define WORLDS	   20
-#define SELECTIONS 40  /* of each: 800 in all */
+#define WORLDS	   12
+#define SELECTIONS 40  /* of each: 480 in all */
 #define SHUFFLES   200 /* of every tenth selection, and a tenth of the rest */
 #define PROFILES   10  /* of a world */
 #define PICKS	   5   /* names in a selection, at the most */

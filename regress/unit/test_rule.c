@@ -1,6 +1,7 @@
 #include "child/parser/reader.h"
 #include "child/parser/rule.h"
 #include "ipc/confine.h"
+#include "ipc/egress.h"
 #include "ipc/limits.h"
 #include "parse_help.h"
 
@@ -407,11 +408,66 @@ START_TEST(nothing)
 }
 END_TEST
 
+/* S74: what is let out fits the tier, whoever says either. */
+START_TEST(tiers_of_egress)
+{
+	static const struct {
+		unsigned tier; /* 0: none says one */
+		unsigned scheme;
+		int ok;
+	} cases[] = {
+	    {0, EGRESS_HTTPS, 1},
+	    {0, EGRESS_ALL, 0},
+	    {TIER_READ_ONLY, EGRESS_HTTPS, 0},
+	    {TIER_READ_ONLY, EGRESS_ALL, 0},
+	    {TIER_SIDE_EFFECT, EGRESS_HTTPS, 1},
+	    {TIER_SIDE_EFFECT, EGRESS_ALL, 0},
+	    {TIER_UNRESTRICTED, EGRESS_HTTPS, 1},
+	    {TIER_UNRESTRICTED, EGRESS_ALL, 1},
+	};
+	struct policy po;
+	size_t i;
+
+	for (i = 0; i < NITEMS(cases); i++) {
+		three(&po);
+		if (cases[i].tier != 0)
+			say(&po, 1, RULE_TIER, 0, cases[i].tier, "");
+		say(&po, 2, RULE_TIER, 0, TIER_UNRESTRICTED, "");
+		if (cases[i].tier == 0)
+			po.nrules = 0;
+		if (cases[i].scheme == EGRESS_ALL)
+			say(&po, 2, RULE_EGRESS, EGRESS_ALL, 0, "*");
+		else
+			say(&po, 2, RULE_EGRESS, cases[i].scheme, 443, "a.b");
+		policy_sort(&po);
+		ck_assert_msg((judge(&po) == 0) == cases[i].ok, "case %zu", i);
+		policy_free(&po);
+	}
+}
+END_TEST
+
+START_TEST(many_of_egress)
+{
+	struct policy po;
+	unsigned i;
+
+	three(&po);
+	for (i = 0; i < EGRESS_RULES_MAX; i++)
+		say(&po, 1, RULE_EGRESS, EGRESS_TCP, i + 1, "a.b");
+	policy_sort(&po);
+	ck_assert_int_eq(judge(&po), 0);
+	say(&po, 2, RULE_EGRESS, EGRESS_TCP, 1, "a.b");
+	policy_sort(&po);
+	ck_assert_int_eq(judge(&po), -1);
+	policy_free(&po);
+}
+END_TEST
+
 int
 main(void)
 {
-	const TTest *const tests[] = {
-	    values, bad, wire, too_many, check, strictest, nothing};
+	const TTest *const tests[] = {tiers_of_egress, many_of_egress, values,
+	    bad, wire, too_many, check, strictest, nothing};
 
 	return run_suite("rule", tests, NITEMS(tests));
 }
