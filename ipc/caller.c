@@ -7,7 +7,8 @@
 #include "path.h"
 
 _Static_assert(GROUPS_MAX_LEN * 7 + GROUPS_NAMES_LEN + 6 * (PATH_MAX_LEN + 3) +
-		       5 * (IDENT_MAX_LEN + 3) + PROTECT_LEN + 64 <
+		       HOME_OTHER_LEN + 3 + 5 * (IDENT_MAX_LEN + 3) +
+		       PROTECT_LEN + 64 <
 		   RECORD_MAX,
     "a caller fits a record");
 
@@ -19,6 +20,7 @@ caller_free(struct caller *c)
 	free(c->user);
 	free(c->home);
 	free(c->home_real);
+	free(c->home_other);
 	free(c->guest_home);
 	free(c->shell);
 	free(c->cwd);
@@ -46,6 +48,7 @@ caller_put(struct wbuf *w, const struct caller *c)
 	wbuf_str(w, c->user);
 	wbuf_str(w, c->home);
 	wbuf_str(w, c->home_real);
+	wbuf_str(w, c->home_other);
 	wbuf_str(w, c->guest_home);
 	wbuf_str(w, c->shell);
 	wbuf_str(w, c->cwd);
@@ -122,6 +125,7 @@ caller_get(struct rcur *r, struct caller *out)
 	c.user = strdup(rcur_str(r, IDENT_MAX_LEN));
 	c.home = strdup(rcur_str(r, PATH_MAX_LEN));
 	c.home_real = strdup(rcur_str(r, PATH_MAX_LEN));
+	c.home_other = strdup(rcur_str(r, HOME_OTHER_LEN));
 	c.guest_home = strdup(rcur_str(r, PATH_MAX_LEN));
 	c.shell = strdup(rcur_str(r, PATH_MAX_LEN));
 	c.cwd = strdup(rcur_str(r, PATH_MAX_LEN));
@@ -132,10 +136,12 @@ caller_get(struct rcur *r, struct caller *out)
 	if (get_groups(r, &c) == -1 || get_protect(r, &c) == -1 ||
 	    rcur_end(r) == -1 || (c.flags & ~(uint32_t)CALLER_FLAGS) != 0 ||
 	    c.user == NULL || c.home == NULL || c.home_real == NULL ||
-	    c.guest_home == NULL || c.shell == NULL || c.cwd == NULL ||
-	    c.target == NULL || c.term == NULL || c.lang == NULL ||
-	    c.tz == NULL || !path_clean(c.home) || !path_clean(c.home_real) ||
-	    !path_clean(c.guest_home) || !path_clean(c.cwd) ||
+	    c.home_other == NULL || c.guest_home == NULL || c.shell == NULL ||
+	    c.cwd == NULL || c.target == NULL || c.term == NULL ||
+	    c.lang == NULL || c.tz == NULL || !path_clean(c.home) ||
+	    !path_clean(c.home_real) || !path_clean(c.guest_home) ||
+	    !path_clean(c.cwd) ||
+	    (c.home_other[0] != '\0' && !path_clean(c.home_other)) ||
 	    (c.target[0] != '\0' && !path_clean(c.target))) {
 		caller_free(&c);
 		return -1;

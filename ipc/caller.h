@@ -41,8 +41,10 @@ struct caller {
 	gid_t gid;
 	uint32_t flags;
 	char *user;
-	char *home;	  /* as the database or HOME spells it */
-	char *home_real;  /* without symlinks; home if it does not exist */
+	char *home;	 /* as the database or HOME spells it */
+	char *home_real; /* without symlinks; home if it does not exist */
+	char *
+	    home_other; /* the database's where HOME names another one, or "" */
 	char *guest_home; /* its place inside: path_guest_home() */
 	char *shell;
 	char *cwd;    /* canonical; "/" if it is gone or unreachable */

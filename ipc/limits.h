@@ -34,6 +34,7 @@
 #define LINKS_LEN	 32768 /* bytes of all their paths */
 #define WALK_OPENS	 8192  /* opens that one path may take */
 #define SOCKET_ENTRIES	 1024  /* entries of a directory, for sockets */
+#define HOME_OTHER_LEN	 511   /* a home that HOME stands instead of */
 #define GROUPS_MAX_LEN	 1024  /* groups of the caller that are named */
 #define GROUPS_NAMES_LEN 16384 /* bytes of all their names */
 #define PROTECT_MAX	 32    /* paths that no payload may write */

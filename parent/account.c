@@ -134,15 +134,20 @@ find_home(const struct start *s, struct caller *c)
 {
 	char buf[PATH_MAX], real[PATH_MAX];
 	const char *env = clean(start_getenv(s, "HOME"), buf, sizeof(buf));
+	char *listed = c->home;
 	struct stat st;
 
 	if (env != NULL && stat(env, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    st.st_uid == c->uid) {
-		free(c->home);
+	    st.st_uid == c->uid &&
+	    (listed == NULL || strlen(listed) <= HOME_OTHER_LEN))
 		c->home = copy(env);
-	}
 	if (c->home == NULL)
 		c->home = copy("/");
+	/* a run without this HOME reads its profiles there */
+	c->home_other =
+	    copy(listed != NULL && strcmp(listed, c->home) != 0 ? listed : "");
+	if (listed != c->home)
+		free(listed);
 	c->home_real = copy(realpath(c->home, real) != NULL ? real : c->home);
 	c->guest_home = path_guest_home(c->home, c->user);
 	if (c->guest_home == NULL)

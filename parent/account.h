@@ -8,9 +8,9 @@ struct start;
 /*
  * Who calls, where and for which target: the kernel's ids and groups, the
  * rows of passwd(5) and group(5), in user mode also HOME if it is absolute
- * and the caller's own. A uid without a row is "uidN" with the shell /bin/sh.
- * Ends the program when DIR of -C cannot be a target. The result is to be
- * freed with caller_free().
+ * and the caller's own; home_other is what it stands instead of. A uid without
+ * a row is "uidN" with the shell /bin/sh. Ends the program when DIR of -C
+ * cannot be a target. The result is to be freed with caller_free().
  */
 void account_find(
     const struct start *, const struct options *, struct caller *);

@@ -189,6 +189,8 @@ static void
 started(struct monitor *m)
 {
 	m->started = 1;
+	if (m->lost[0] != '\0')
+		log_warn("%s", m->lost);
 	m->w->terminal->used = 1;
 	m->run = m->w->run;
 	status_start(m->run);

@@ -115,19 +115,18 @@ monitor_start_outside(struct monitor *m, int factory)
 }
 
 /*
- * Before there is a payload the set-up notices, and knows better why. Later
- * the payload sees resets, and may go on, or have ended by now; but nobody
- * shall take that for a run that had its network.
+ * Before there is a payload the set-up notices, and knows better why; if it
+ * does not, started() tells. Later the payload sees resets, and may go on, or
+ * have ended by now; but nobody shall take that for a run that had its
+ * network.
  */
 void
 monitor_outside_gone(struct monitor *m, pid_t pid, int status)
 {
-	char why[TEXT_MAX_LEN];
-
-	if (outside_ended(m->w->outside, pid, status, why, sizeof(why)) !=
-		NULL &&
+	if (outside_ended(
+		m->w->outside, pid, status, m->lost, sizeof(m->lost)) != NULL &&
 	    m->started && (m->code == -1 || m->by_payload))
-		log_warn("%s", why);
+		log_warn("%s", m->lost);
 }
 
 /*

@@ -21,8 +21,9 @@ struct monitor {
 	int went;		      /* GO was said */
 	/* when a signal came between that and the payload, or -1 */
 	int64_t early;
-	int started; /* the payload was executed */
-	int network; /* the broker was asked for */
+	int started;	/* the payload was executed */
+	int network;	/* the broker was asked for */
+	char lost[256]; /* "", or why it is gone */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;

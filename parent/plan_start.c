@@ -80,7 +80,9 @@ none_mounted(struct draft *d)
 	if (defaults && (c->flags & CALLER_IMPLIED) && c->target[0] != '\0' &&
 	    plan_target(d) == NULL &&
 	    (path_covers(c->target, c->home) ||
-		path_covers(c->target, c->home_real)))
+		path_covers(c->target, c->home_real) ||
+		(c->home_other[0] != '\0' &&
+		    path_covers(c->target, c->home_other))))
 		snprintf(line, sizeof(line),
 		    "no target is mounted: %s is or holds your home; start in "
 		    "a project directory, or use --no-defaults -p @sys -p "

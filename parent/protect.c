@@ -82,6 +82,21 @@ trust(struct caller *c, const char *dir, const char *name, int make)
 		add(c, real, make);
 }
 
+/* Where a run that knows no XDG_CONFIG_HOME looks. */
+static void
+trust_home(struct caller *c, const char *home)
+{
+	char dir[PATH_MAX + 32];
+
+	snprintf(dir, sizeof(dir), "%s/.config/carrel",
+	    strcmp(home, "/") == 0 ? "" : home);
+	trust(c, dir, "", TRUST_MAKE | TRUST_PROFILES);
+	trust(c, dir, PROFILES, 0);
+	snprintf(dir, sizeof(dir), "%s/.local/state/carrel",
+	    strcmp(home, "/") == 0 ? "" : home);
+	trust(c, dir, "", TRUST_MAKE);
+}
+
 void
 protect_find(const struct install *in, const struct start *st, struct caller *c)
 {
@@ -94,10 +109,9 @@ protect_find(const struct install *in, const struct start *st, struct caller *c)
 	trust(c, config, "", TRUST_MAKE | TRUST_PROFILES);
 	trust(c, config, PROFILES, 0);
 	free(config);
-	snprintf(dir, sizeof(dir), "%s/.config/carrel",
-	    strcmp(c->home, "/") == 0 ? "" : c->home);
-	trust(c, dir, "", TRUST_MAKE | TRUST_PROFILES);
-	trust(c, dir, PROFILES, 0);
+	trust_home(c, c->home);
+	if (c->home_other[0] != '\0')
+		trust_home(c, c->home_other);
 	trust(c, CARREL_SYSCONFDIR, "", 0);
 	trust(c, CARREL_SYSCONFDIR, PROFILES, 0);
 	trust(c, in->program, "", 0);

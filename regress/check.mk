@@ -75,11 +75,13 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 
 # Helpers of the tests.
 
-HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 classic confined inject liar prober race \
-	report without)
+HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 badbroker classic confined \
+	inject liar prober race report without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/classic: regress/uml/classic.c regress/uml/tunables.h
 $(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
+	$(BUILD)/obj/libipc.a
+$(BUILD)/regress/badbroker: regress/hostile/badbroker.c \
 	$(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c

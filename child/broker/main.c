@@ -240,7 +240,10 @@ main(int argc, char *argv[])
 	if (begin() == -1 || (fds = broker_limits()) == -1 || receive(&b) == -1)
 		return EXIT_CARREL;
 	if (prepare(&b, fds) == -1 || watch_monitor(&b) == -1) {
-		snprintf(why, sizeof(why), "%s", strerror(errno));
+		snprintf(why, sizeof(why), "%s%s", strerror(errno),
+		    errno == EMFILE
+			? ": raise the limit of open files (ulimit -Hn)"
+			: "");
 		(void)answer(why);
 		return EXIT_CARREL;
 	}

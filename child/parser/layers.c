@@ -201,6 +201,14 @@ load(const struct layers *ls, const struct place *at, int fd,
 	if ((bad = distrust(f->layer, &st, ls->caller)) != NULL)
 		return place_refuse(
 		    &p, 0, distrust_fix(f->layer), "\"%s\" %s", f->path, bad);
+	/* S7: a payload that was granted the other one would write it there */
+	if (f->layer != LAYER_SHIPPED && st.st_nlink > 1 &&
+	    st.st_uid == ls->caller->uid)
+		return place_refuse(&p, 0,
+		    "put a copy in its place, cp(1) and then mv(1)",
+		    "\"%s\" has a second name, a hard link, by which an "
+		    "earlier run may have written it",
+		    f->path);
 	if (dir->bad != NULL)
 		return place_refuse(&p, 0, distrust_fix(f->layer),
 		    "the directory of \"%s\" %s", f->path, dir->bad);

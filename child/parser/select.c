@@ -91,7 +91,9 @@ selection_holds_home(const struct request *q, const char *dir)
 
 	return dir[0] != '\0' &&
 	       (path_covers(dir, c->home) || path_covers(dir, c->home_real) ||
-		   path_covers(dir, c->guest_home));
+		   path_covers(dir, c->guest_home) ||
+		   (c->home_other[0] != '\0' &&
+		       path_covers(dir, c->home_other)));
 }
 
 /* Wishes: what the command line and the configuration ask for */

@@ -43,6 +43,10 @@ static const struct {
     [PROBE_OPENAT2] = {"openat2 without links", CAUSE_OPENAT2},
     [PROBE_PROC] = {"a new /proc for the pid namespace", CAUSE_PROC},
     [PROBE_NETNS] = {"loopback in the network namespace", CAUSE_NETNS},
+    [PROBE_EGRESS] = {"[egress]: local routes and raw sockets there",
+	CAUSE_NETNS},
+    [PROBE_EVERYTHING] = {"allow = *: nf_tables with tproxy there",
+	CAUSE_NFTABLES},
     [PROBE_LANDLOCK] = {"Landlock", CAUSE_LANDLOCK},
     [PROBE_SECCOMP] = {"system-call filters", CAUSE_SECCOMP},
 };
@@ -130,9 +134,12 @@ check_probes(struct visit *v)
 		}
 		works &= i > PROBE_NETNS || results[i] == 0;
 		say(v,
-		    results[i] == 0		  ? "ok"
-		    : results[i] == PROBE_UNTRIED ? "--"
-						  : "no",
+		    results[i] == 0 ? "ok"
+		    /* what a run can do without is no reason to say no */
+		    : results[i] == PROBE_UNTRIED || i == PROBE_EGRESS ||
+			    i == PROBE_EVERYTHING
+			? "--"
+			: "no",
 		    &c);
 	}
 	check_settings(v, works);
@@ -165,7 +172,8 @@ check_file(struct visit *v, const char *dir, const char *name, int mode,
 static void
 check_install(struct visit *v, const char *libexec, const char *profiles)
 {
-	static const char *const helpers[] = {"carrel-parse", "carrel-screen"};
+	static const char *const helpers[] = {
+	    "carrel-parse", "carrel-screen", "carrel-broker"};
 	static const char *const shipped[] = {
 	    "sys.profile", "home.profile", "target.profile"};
 	size_t i;

@@ -205,9 +205,10 @@ covers(struct host *h, const struct caller *ca, const char *path, int writes)
 	int mark, n;
 	size_t i;
 
-	mark = path_covers(path, ca->home) ||
-	       path_covers(path, ca->home_real) ||
-	       path_covers(path, RUN_USER) || path_covers(RUN_USER, path);
+	mark =
+	    path_covers(path, ca->home) || path_covers(path, ca->home_real) ||
+	    (ca->home_other[0] != '\0' && path_covers(path, ca->home_other)) ||
+	    path_covers(path, RUN_USER) || path_covers(RUN_USER, path);
 	for (i = 0; i < h->ncredentials; i++) {
 		c = &h->credentials[i];
 		n = reaches(c, path);

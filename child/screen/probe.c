@@ -23,6 +23,10 @@
 #include <unistd.h>
 
 #include "ipc/channel.h"
+#include "parent/failure.h"
+#include "parent/listen.h"
+#include "parent/nftables.h"
+#include "parent/rtnetlink.h"
 #include "probe.h"
 
 #ifndef FSOPEN_CLOEXEC
@@ -159,11 +163,29 @@ try_loopback(void)
 	return ioctl(s, SIOCSIFFLAGS, &r);
 }
 
+/* As the set-up does it, parent/network.c. */
+static int
+try_egress(int *v6)
+{
+	struct failure f;
+
+	return rtnetlink_local(v6, &f) == -1 || listen_refused(0) == -1 ? -1
+									: 0;
+}
+
+static int
+try_everything(int v6)
+{
+	struct failure f;
+
+	return nftables_divert(1, v6, &f);
+}
+
 /* pid 1 of the new namespaces. */
 static void
 inside(int fd, uid_t uid, gid_t gid)
 {
-	int n;
+	int n, v6;
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1)
 		_exit(1);
@@ -177,7 +199,14 @@ inside(int fd, uid_t uid, gid_t gid)
 	tell(fd, PROBE_OPENAT2, try_openat2());
 	if (n == 0)
 		tell(fd, PROBE_PROC, new_mount("proc"));
-	tell(fd, PROBE_NETNS, try_loopback());
+	n = try_loopback();
+	tell(fd, PROBE_NETNS, n);
+	if (n == 0) {
+		n = try_egress(&v6);
+		tell(fd, PROBE_EGRESS, n);
+	}
+	if (n == 0)
+		tell(fd, PROBE_EVERYTHING, try_everything(v6));
 	_exit(0);
 }
 

@@ -9,6 +9,8 @@ enum probe {
 	PROBE_OPENAT2,
 	PROBE_PROC,
 	PROBE_NETNS,
+	PROBE_EGRESS,	  /* of [egress] */
+	PROBE_EVERYTHING, /* of allow = * */
 	PROBE_LANDLOCK,
 	PROBE_SECCOMP,
 	PROBES

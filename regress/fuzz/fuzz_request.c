@@ -67,6 +67,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    q.caller.ngroups > GROUPS_MAX_LEN)
 			broken("request", "out of range");
 		if (is_dirty(q.caller.home) || is_dirty(q.caller.home_real) ||
+		    (q.caller.home_other[0] != '\0' &&
+			is_dirty(q.caller.home_other)) ||
 		    is_dirty(q.caller.guest_home) || is_dirty(q.caller.cwd) ||
 		    (q.caller.target[0] != '\0' && is_dirty(q.caller.target)))
 			broken("request", "path");

@@ -47,6 +47,7 @@ judge_caller(struct caller *c)
 	c->user = judge_copy("u");
 	c->home = judge_copy("/home/u");
 	c->home_real = judge_copy("/home/u");
+	c->home_other = judge_copy("");
 	c->guest_home = judge_copy("/home/u");
 	c->shell = judge_copy("/bin/sh");
 	c->cwd = judge_copy("/home/u/proj");

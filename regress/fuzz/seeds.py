@@ -80,8 +80,8 @@ def policy(grants, refusals=(), profiles=(profile(),), env=(), prompt="",
 
 def caller(cwd="/h/p", home="/h", flags=1):
     return record(CALLER, struct.pack("=III", 1000, 1000, flags),
-                  *map(string, ("u", home, "/h", "/h", "/bin/sh", cwd, "/h/p",
-                                "xterm", "", "")),
+                  *map(string, ("u", home, "/h", "/o", "/h", "/bin/sh", cwd,
+                                "/h/p", "xterm", "", "")),
                   struct.pack("=HI", 1, 1000), string("u"),
                   struct.pack("=H", 1), string("/h/.config/carrel"),
                   struct.pack("=B", 1))

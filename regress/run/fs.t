@@ -281,6 +281,33 @@ echo END
 """
 
 
+def listed_home(p):
+    """HOME is another one here than in the user database."""
+    listed = PW.pw_dir
+    if not IS_ROOT or p.env["HOME"] == listed:
+        skip("S7 the home of the database", "only where HOME is another")
+        return
+    plant = ("c=%s/.config; mkdir -p $c/carrel/profiles.d; "
+             "touch $c/carrel/config $c/carrel/profiles.d/evil.profile; "
+             "mv $c $c.away; touch %s/ok; echo %s" % (listed, p.proj, MARK))
+    p.fs("listed", "write = " + listed)
+    r = p.do("run", "--no-defaults", "-p", "@sys", "-p", "listed", "--", "sh",
+             "-c", plant)
+    conf = listed + "/.config"
+    ok(r.out == MARK + "\n" and os.path.isdir(conf + "/carrel/profiles.d") and
+       not os.path.exists(conf + "/carrel/config") and
+       not os.listdir(conf + "/carrel/profiles.d"),
+       "S7 the place of a run without this HOME is protected, too", r)
+    p.unprofile("listed")
+    r = p.do("run", "--", "sh", "-c", "ls " + listed,
+             cwd=listed)
+    ok(r.code == 2 and "No such file" in r.err,
+       "S24 the home of the database is no implied target either", r)
+    p.refused("S24 nor one by -C", "-C", listed, "-p", "@target",
+              has=("home directory",))
+    shutil.rmtree(conf, ignore_errors=True)
+
+
 def trusted(p):
     conf, up = p.conf, os.path.dirname(p.conf)
     p.fs("mine", "tmpfs = /opt/mine")
@@ -367,6 +394,8 @@ def trusted(p):
     ok(r.out == MARK + "\n" and r.err.count("Read-only") == 2 and
        "busy" in r.err and os.path.exists(p.home + "/xdg/ok"),
        "S7 XDG_CONFIG_HOME is protected, and so is the other place", r)
+
+    listed_home(p)
 
     # carrel's own installation
     mine = p.top + "/inst"

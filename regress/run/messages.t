@@ -396,6 +396,9 @@ with Place() as p:
                 continue
         b.add(name, *use)
     os.chmod(x, 0o644)
+    os.link(x, p.top + "/second")
+    b.add("a second name", "run", "-p", "x", "--", "true")
+    os.unlink(p.top + "/second")
     os.chmod(p.layer, 0o777)
     b.add("a directory that others may write", *use)
     os.chmod(p.layer, 0o755)

@@ -34,6 +34,14 @@ for name in ("0", "1", "2", "/dev/tty"):
                     print("BAD", hex(req | high))
 print("STI-DONE")
 """
+STOP_OUTPUT = """
+import os, signal, sys, termios
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+try:
+    termios.tcflow(os.open("/dev/tty", os.O_RDWR), termios.TCOOFF)
+except termios.error as e:
+    print("refused", e.args[0])
+"""
 
 
 with Place() as p:
@@ -146,6 +154,11 @@ with Place() as p:
         t.expect("OUT> ")
 
         # pipelines: the terminal is not carrel's
+        p.write(p.proj + "/stop.py", STOP_OUTPUT)
+        got = t.ask(carrel + "python3 stop.py | cat; echo AL''IVE",
+                    r"refused[\s\S]*ALIVE")
+        ok(got, "S63 its output cannot be stopped from the background", t.buf)
+        t.expect("OUT> ")
         got = t.ask(carrel + "echo pip''ed | cat; echo RC=${PIPESTATUS[*]}",
                     r"RC=[\d ]+")
         ok(got and "piped" in got and "RC=0 0" in got,

@@ -85,6 +85,7 @@ layout_init(struct layout *l)
 	l->q.caller.home = l->q.caller.home_real = l->q.caller.guest_home =
 	    home;
 	l->q.caller.shell = l->q.caller.cwd = slash;
+	l->q.caller.home_other = none;
 	l->q.caller.target = target;
 	l->q.caller.term = l->q.caller.lang = l->q.caller.tz = none;
 }

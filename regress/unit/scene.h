@@ -50,6 +50,7 @@ scene_make(struct scene *sc)
 	c->user = copy("ada");
 	c->home = copy("/home/ada");
 	c->home_real = copy("/home/ada");
+	c->home_other = copy("");
 	c->guest_home = copy("/home/ada");
 	c->shell = copy("/bin/sh");
 	c->cwd = copy("/home/ada/proj");

@@ -4,7 +4,7 @@
 #include "parse_help.h"
 
 static char home[] = "/home/u", guest_home[] = "/home/guest",
-	    target[PATH_MAX_LEN + 1] = "/srv/proj", user[64] = "u";
+	    target[PATH_MAX_LEN + 1] = "/srv/proj", user[64] = "u", none[] = "";
 
 static struct caller
 a_caller(void)
@@ -16,6 +16,7 @@ a_caller(void)
 	c.user = user;
 	c.home = c.home_real = home;
 	c.guest_home = guest_home;
+	c.home_other = none;
 	c.target = target;
 	return c;
 }

@@ -63,6 +63,7 @@ hostile_refused(struct scene *sc)
 	set(&sc->caller.guest_home, "/F17" HOSTILE);
 	set(&sc->caller.target, "/F18" HOSTILE);
 	set(&sc->caller.home_real, "/F19" HOSTILE);
+	set(&sc->caller.home_other, "/F20" HOSTILE);
 }
 
 START_TEST(test_escape_refused)

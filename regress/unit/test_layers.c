@@ -216,6 +216,32 @@ START_TEST(modes)
 }
 END_TEST
 
+/* S7: whoever may write the other name writes the profile. */
+START_TEST(second_name)
+{
+	struct layout l;
+	char path[256], other[256];
+
+	layout_init(&l);
+	put_file(l.user, "x", "x");
+	snprintf(path, sizeof(path), "%s/x.profile", l.user);
+	snprintf(other, sizeof(other), "%s/other", l.user);
+	ck_assert(link(path, other) == 0);
+	refused(&l, "x", "has a second name");
+	/* one that the caller cannot write is no matter */
+	if (geteuid() == 0) {
+		l.q.caller.uid = 4711;
+		ck_assert(chown(l.user, 4711, 0) == 0);
+		found(&l, "x", LAYER_USER, "x");
+		ck_assert(chown(l.user, 0, 0) == 0);
+		l.q.caller.uid = 0;
+	}
+	ck_assert(unlink(other) == 0);
+	found(&l, "x", LAYER_USER, "x");
+	layout_free(&l);
+}
+END_TEST
+
 START_TEST(host_modes)
 {
 	struct layout l;
@@ -346,7 +372,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {where, absent_layers, kinds, sizes, modes,
-	    host_modes, configuration, whose_configuration};
+	    second_name, host_modes, configuration, whose_configuration};
 
 	return run_suite("layers", tests, NITEMS(tests));
 }

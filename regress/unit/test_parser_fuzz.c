@@ -149,6 +149,7 @@ START_TEST(mutations)
 	memset(&q, 0, sizeof(q));
 	q.caller.home = q.caller.home_real = q.caller.guest_home = home;
 	q.caller.target = target;
+	q.caller.home_other = home + sizeof(home) - 1;
 	q.caller.user = home + 6;
 	for (i = 0; i < ROUNDS; i++) {
 		char buf[BYTES_MAX];

@@ -695,15 +695,17 @@ END_TEST
 START_TEST(home_as_target)
 {
 	static char real[] = "/data/u", above[] = "/home", home[] = "/home/u",
-		    below[] = "/home/u/proj", none[] = "", data[] = "/data";
+		    below[] = "/home/u/proj", none[] = "", data[] = "/data",
+		    other[] = "/var/u", others[] = "/var";
 	static const char go_on[] = "use --no-defaults -p @sys -p @own-home";
-	char *const homes[] = {home, above, real, data};
+	char *const homes[] = {home, above, real, data, other, others};
 	struct layout l;
 	struct policy po;
 	size_t i;
 
 	layout_init(&l);
 	l.q.caller.home_real = real;
+	l.q.caller.home_other = other;
 	put_file(l.user, "dev", "[profile]\ninclude = @target\n");
 	for (i = 0; i < NITEMS(homes); i++) {
 		l.q.caller.target = homes[i];

@@ -430,11 +430,10 @@ START_TEST(tiers_of_egress)
 
 	for (i = 0; i < NITEMS(cases); i++) {
 		three(&po);
-		if (cases[i].tier != 0)
+		if (cases[i].tier != 0) {
 			say(&po, 1, RULE_TIER, 0, cases[i].tier, "");
-		say(&po, 2, RULE_TIER, 0, TIER_UNRESTRICTED, "");
-		if (cases[i].tier == 0)
-			po.nrules = 0;
+			say(&po, 2, RULE_TIER, 0, TIER_UNRESTRICTED, "");
+		}
 		if (cases[i].scheme == EGRESS_ALL)
 			say(&po, 2, RULE_EGRESS, EGRESS_ALL, 0, "*");
 		else

@@ -20,6 +20,7 @@ world_caller(struct caller *c)
 	c->user = strdup("u");
 	c->home = strdup("/home/u");
 	c->home_real = strdup("/home/u");
+	c->home_other = strdup("");
 	c->guest_home = strdup("/home/u");
 	c->shell = strdup("/bin/sh");
 	c->cwd = strdup("/home/u/proj");
