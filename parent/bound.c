@@ -18,6 +18,16 @@ bound_init(struct bounds *b)
 	cgroup_init(&b->group);
 }
 
+void
+bound_free(struct bounds *b)
+{
+	int what;
+
+	for (what = LIMIT_MEMORY; what <= LIMIT_LAST; what++)
+		free(b->told[what]);
+	bound_init(b);
+}
+
 int
 bound_hear(struct bounds *b, const struct control *c)
 {

@@ -25,6 +25,7 @@ struct bounds {
 };
 
 void bound_init(struct bounds *);
+void bound_free(struct bounds *); /* the contents; after bound_leave() */
 
 /* A CONTROL_LIMIT. 0, or -1: it is none. */
 int bound_hear(struct bounds *, const struct control *);

@@ -88,7 +88,7 @@ void
 factory_run(int fd)
 {
 	struct factory_ask q;
-	int socket, root, any, made, err;
+	int socket, root, any, made, err, n;
 
 	if (alone(fd) == -1 ||
 	    factory_receive_enter(FD, &socket, &root, &any) != 1)
@@ -99,7 +99,7 @@ factory_run(int fd)
 	}
 	if (factory_answer(FD, -1, 0) == -1)
 		_exit(1);
-	while (factory_receive(FD, &q) == 1) {
+	while ((n = factory_receive(FD, &q)) == 1) {
 		made = make(&q, any);
 		err = errno;
 		if (factory_answer(FD, made, err) == -1)
@@ -107,5 +107,5 @@ factory_run(int fd)
 		if (made != -1)
 			close(made);
 	}
-	_exit(0);
+	_exit(n == 0 ? 0 : 1); /* the broker is gone; or it asked nonsense */
 }

@@ -189,8 +189,7 @@ static void
 started(struct monitor *m)
 {
 	m->started = 1;
-	if (m->lost[0] != '\0')
-		log_warn("%s", m->lost);
+	monitor_tell_lost(m);
 	m->w->terminal->used = 1;
 	m->run = m->w->run;
 	status_start(m->run);
@@ -512,6 +511,7 @@ monitor_run(const struct monitored *w)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
+	bound_free(&m.bounds);
 	monitor_last_events(&m);
 	if (w->outside->failed && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;

@@ -115,18 +115,25 @@ monitor_start_outside(struct monitor *m, int factory)
 }
 
 /*
- * Before there is a payload the set-up notices, and knows better why; if it
- * does not, started() tells. Later the payload sees resets, and may go on, or
- * have ended by now; but nobody shall take that for a run that had its
- * network.
+ * What served the network is gone: told once. Before there is a payload the
+ * set-up notices, and knows better why. Later the payload sees resets, and may
+ * go on; but nobody shall take that for a run that had its network.
  */
+void
+monitor_tell_lost(struct monitor *m)
+{
+	if (m->lost[0] == '\0' || !m->started)
+		return;
+	log_warn("%s", m->lost);
+	m->lost[0] = '\0';
+}
+
 void
 monitor_outside_gone(struct monitor *m, pid_t pid, int status)
 {
-	if (outside_ended(
-		m->w->outside, pid, status, m->lost, sizeof(m->lost)) != NULL &&
-	    m->started && (m->code == -1 || m->by_payload))
-		log_warn("%s", m->lost);
+	(void)outside_ended(
+	    m->w->outside, pid, status, m->lost, sizeof(m->lost));
+	monitor_tell_lost(m);
 }
 
 /*
@@ -183,5 +190,6 @@ monitor_last_events(struct monitor *m)
 		(void)kill(m->notifier, SIGKILL);
 		(void)waitpid(m->notifier, NULL, 0);
 	}
-	outside_end(m->w->outside);
+	outside_end(m->w->outside, m->lost, sizeof(m->lost));
+	monitor_tell_lost(m);
 }

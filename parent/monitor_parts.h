@@ -23,7 +23,7 @@ struct monitor {
 	int64_t early;
 	int started;	/* the payload was executed */
 	int network;	/* the broker was asked for */
-	char lost[256]; /* "", or why it is gone */
+	char lost[256]; /* "", or why it is gone and what that means */
 	/* what is still to be told, as soon as pid 1 has room for it */
 	uint64_t signals, group; /* bit N: signal N; for the payload's group */
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
@@ -59,6 +59,7 @@ void monitor_notifier_ended(struct monitor *, pid_t, int status);
 /* CONTROL_BROKER */
 void monitor_start_outside(struct monitor *, int factory);
 /* A child ended, which may be one of these. */
+void monitor_tell_lost(struct monitor *);
 void monitor_outside_gone(struct monitor *, pid_t, int status);
 /* Of one source, which becomes -1 when its sender is gone. */
 void monitor_read_events(struct monitor *, int *source);

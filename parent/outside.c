@@ -110,13 +110,13 @@ outside_finish(struct outside *o)
 
 /*
  * It was told to end, and has nothing to wait for. pidfd_open(2): readable
- * when it has ended. 1 if it did so as it should.
+ * when it has ended. Returns its wait status.
  */
 static int
 reap(pid_t pid, int64_t deadline)
 {
 	struct pollfd p = {.events = POLLIN};
-	int status, n = 0;
+	int status = 0, n = 0;
 
 	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	while (p.fd != -1 && (n = poll(&p, 1, channel_left(deadline))) == -1 &&
@@ -128,20 +128,22 @@ reap(pid_t pid, int64_t deadline)
 		(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) == -1)
 		if (errno != EINTR)
-			return 0;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+			return 0; /* somebody else waited for it */
+	return status;
 }
 
 void
-outside_end(struct outside *o)
+outside_end(struct outside *o, char *buf, size_t len)
 {
 	int64_t deadline = channel_deadline(1);
+	int status;
 
 	if (o->factory_pid > 0) {
 		(void)kill(o->factory_pid, SIGKILL);
 		(void)reap(o->factory_pid, deadline);
+		o->factory_pid = 0;
 	}
-	if (o->broker_pid > 0 && !reap(o->broker_pid, deadline))
-		o->failed = 1;
-	o->factory_pid = o->broker_pid = 0;
+	if (o->broker_pid > 0 && (status = reap(o->broker_pid, deadline)) != 0)
+		(void)outside_ended(o, o->broker_pid, status, buf, len);
+	o->broker_pid = 0;
 }

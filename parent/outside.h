@@ -39,7 +39,10 @@ const char *outside_ended(
 
 /* Nothing is left inside: the broker tells its last events, and ends. */
 void outside_finish(struct outside *);
-/* Waits for it, not for long, and ends what does not end. */
-void outside_end(struct outside *);
+/*
+ * Waits for it, not for long, and ends what does not end. What is wrong with
+ * its end is in buf as above.
+ */
+void outside_end(struct outside *, char *buf, size_t len);
 
 #endif

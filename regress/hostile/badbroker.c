@@ -12,6 +12,7 @@
 #include "ipc/broker.h"
 #include "ipc/channel.h"
 #include "ipc/event.h"
+#include "ipc/factory.h"
 #include "ipc/limits.h"
 
 /*
@@ -33,6 +34,8 @@
  *	event-attached	an event with a descriptor
  *	flood		100,000 different events
  *	stays		does not end when the run does
+ *	factory		asks the socket factory for what it may not make, and
+ *says what came of it on standard error
  */
 
 #define SET_UP	3
@@ -61,8 +64,47 @@ read_mode(char *mode, size_t len)
 	mode[strcspn(mode, "\n")] = '\0';
 }
 
+/* What the factory does with a question. */
 static void
-hear(void)
+ask(int fd, const char *address, unsigned port, unsigned udp)
+{
+	struct factory_ask q = {.udp = (uint8_t)udp, .port = (uint16_t)port};
+	int made;
+
+	if (address_read(address, &q.address) == -1)
+		broken(address);
+	made = factory_ask(fd, &q, channel_deadline(2));
+	fprintf(stderr, "%s %u %s: %s\n", address, port, udp ? "udp" : "tcp",
+	    made != -1 ? "made" : strerror(errno));
+	if (made != -1)
+		close(made);
+}
+
+static void
+ask_factory(const struct broker_setup *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nsockets; i++)
+		if (b->sockets[i].kind == BROKER_FACTORY)
+			break;
+	if (i == b->nsockets)
+		broken("there is no factory");
+	ask(b->sockets[i].fd, "198.19.0.9", 80, 0);
+	ask(b->sockets[i].fd, "198.19.0.9", 80, 1);
+	ask(b->sockets[i].fd, "fd63:6172:7265:6c00::c613:9", 443, 0);
+	ask(b->sockets[i].fd, "198.19.0.9", 80, 0); /* it is taken */
+	ask(b->sockets[i].fd, "192.0.2.1", 80, 0);
+	ask(b->sockets[i].fd, "127.0.0.1", 80, 0);
+	ask(b->sockets[i].fd, "::", 80, 0);
+	ask(b->sockets[i].fd, "2001:db8::1", 53, 1);
+	/* no question at all: it ends */
+	(void)send(b->sockets[i].fd, "x", 1, MSG_NOSIGNAL);
+	ask(b->sockets[i].fd, "198.19.0.10", 80, 0);
+}
+
+static void
+hear(const char *mode)
 {
 	struct broker_setup b;
 	struct receiver r;
@@ -71,6 +113,8 @@ hear(void)
 		-1 ||
 	    broker_receive(&r, &b) == -1)
 		broken("what the set-up says");
+	if (strcmp(mode, "factory") == 0)
+		ask_factory(&b);
 	broker_setup_free(&b);
 	receiver_free(&r);
 }
@@ -192,7 +236,7 @@ main(void)
 	signal(SIGPIPE, SIG_IGN);
 	if (strcmp(mode, "deaf") == 0)
 		return 0;
-	hear();
+	hear(mode);
 	if (!lie_before(mode))
 		say_text(RECORD_READY, "", 1, SET_UP);
 	lie_after(mode);

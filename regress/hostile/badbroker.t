@@ -49,5 +49,27 @@ with Place() as p:
     ok(r.code == 0 and MARK in r.out and r.secs < 20 and
        "100000 violations" in r.err and r.err.count("\n") < 20,
        "S75 V035 100,000 events are counted", r)
+    # who speaks for the broker gets no other address from the factory (S81)
+    r = lie("factory")
+    want = ["198.19.0.9 80 tcp: ", "198.19.0.9 80 udp: ",
+            "fd63:6172:7265:6c00::c613:9 443 tcp: ", "198.19.0.9 80 tcp: ",
+            "192.0.2.1 80 tcp: ", "127.0.0.1 80 tcp: ", ":: 80 tcp: ",
+            "2001:db8::1 53 udp: ", "198.19.0.10 80 tcp: "]
+    no = "Permission denied"
+    said = [x for x in r.err.splitlines() if not x.startswith("carrel: ")]
+    equal(said[:8], [a + b for a, b in zip(want, (
+        "made", "made", "made", "made", no, no, no, no))],
+        "S81 the socket factory makes sockets at carrel's own addresses", r)
+    ok(said[8] in (want[8] + "Broken pipe",
+                   want[8] + "Connection reset by peer"),
+       "V034 what is no question ends it", r)
+    ok(r.code == OWN and "the socket factory" in r.err,
+       "S88 and a run without it counts as failed", r)
+    p.profile("net", "[profile]\ndescription = test\ntier = unrestricted\n"
+              "[egress]\nallow = *\n")
+    r = lie("factory")
+    said = [x for x in r.err.splitlines() if not x.startswith("carrel: ")]
+    equal([x.rsplit(": ", 1)[1] for x in said[:8]], ["made"] * 8,
+          "control: with allow = * at any", r)
     ok(not gone(3), "S64 nothing is left", sandboxed())
 done()

@@ -172,6 +172,14 @@ opened(2, 3, 255); opened(40, 1, 0)
                 "EAFNOSUPPORT", "ESOCKTNOSUPPORT")
         ok(len(lines) == 20 and all(x.endswith(good) for x in lines),
            "S82 B042 NETLIVE V052 NETADDR refused at once, whatever it is", r)
+        # what the kernel refused is told, but for its own 127.0.0.1
+        for what in ("tcp %s:22" % A, "tcp 198.51.100.7:80", "tcp 10.0.0.1:1",
+                     "tcp 169.254.169.254:80", "tcp [2001:db8::1]:443",
+                     "udp %s:9" % A, "udp [2001:db8::1]:443",
+                     "udp %s:53" % DNS):
+            ok(what in r.err, "S75 S82 reported: %s" % what, r.err)
+        ok("violations" in r.err and "127.0.0.1" not in r.err,
+           "S75 what is inside is not reported", r.err)
 
         # its own network is its own (S87)
         r = n.py("net", "import socket\n"
@@ -303,6 +311,30 @@ tcp("192.168.1.1", 22); udp("10.0.0.1", 53); opened(2, 3, 1)
         ok(set(helpers()) == {"carrel", "carrel-broker"} and
            len(helpers()["carrel"]) == 2,
            "control: monitor, factory and broker run", helpers())
+        # what serves it can do little (S101, S105)
+        of = {"carrel-broker": helpers()["carrel-broker"][0],
+              "factory": [x for x in helpers()["carrel"] if
+                          status_of(x)["PPid"] == str(proc.pid)][0]}
+        for who, caps in (("carrel-broker", 0), ("factory", 1 << 10)):
+            s = status_of(of[who])
+            got = [int(s[x], 16) for x in ("CapInh", "CapPrm", "CapEff",
+                                           "CapBnd", "CapAmb")]
+            ok(s["NoNewPrivs"] == "1" and s["Seccomp"] == "2" and
+               got[:3] in ([0, caps, caps],) and got[4] == 0 and
+               (who != "factory" or got[3] == 0),
+               "S105 %s: no more than it needs" % who, s)
+        with root():
+            root_of = os.listdir("/proc/%d/root/" % of["factory"])
+            files = {os.readlink("/proc/%d/fd/%s" % (of[x], f)).split(":")[0]
+                     for x in of for f in os.listdir("/proc/%d/fd" % of[x])}
+            same = [os.readlink("/proc/%d/ns/net" % of["factory"]) ==
+                    os.readlink("/proc/%d/ns/net" % x)
+                    for x in (proc.pid, of["carrel-broker"])]
+        equal(root_of, [], "S81 the factory's root is empty")
+        ok(not [f for f in files if f.startswith("/") and
+                not f.startswith(("/dev/null", "/proc"))],
+           "S101 neither holds a file of the host", files)
+        equal(same, [False, False], "S81 the factory alone is inside")
         with root():
             os.kill(proc.pid, signal.SIGKILL)
         finish(proc, 5)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """[limits] by what the kernel counts for a process, and pid 1's clock (S73,
-S61, S65, S39, S2b). What a control group counts: run/cgroup.t."""
+S61, S65, S39, S2b). What a control group counts: uml/cgroup.t."""
 import json
 from tap import *
 

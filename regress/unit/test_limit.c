@@ -211,6 +211,7 @@ START_TEST(monitors_part)
 	ck_assert_int_eq(b.group.dir, -1);
 	bound_leave(&b);
 	ck_assert_uint_eq(b.killed, 0);
+	bound_free(&b);
 }
 END_TEST
 
