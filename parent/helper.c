@@ -91,7 +91,12 @@ start(const struct install *in, const char *name, char **argv, const int *fds,
 		fatal("%s: %s; carrel is not installed completely", path,
 		    strerror(errno));
 	if ((pid = vfork()) == -1)
-		fatal("vfork: %s", strerror(errno));
+		fatal("vfork: %s%s", strerror(errno),
+		    errno == EAGAIN || errno == ENOMEM
+			? "; too many processes, or too little memory: see "
+			  "ulimit -u"
+			: "; a filter around carrel (of a container?) has to "
+			  "allow it");
 	if (pid > 0)
 		return pid;
 	if ((group && setpgid(0, 0) == -1) || arrange(fds) == -1)

@@ -133,6 +133,11 @@ read_command(const struct reading *r, const char *name)
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
 	    strcmp(name, "help") == 0)
 		return say(r, usage_text);
+	if (name[0] == '-')
+		return wrong(r,
+		    "\"%s\" stands before any command; options go behind it: "
+		    "carrel run [OPTION...] -- COMMAND",
+		    name);
 	return wrong(r,
 	    "unknown command \"%s\"; to run a program use: carrel run -- %s",
 	    name, name);

@@ -82,7 +82,7 @@ elif command -v sudo >/dev/null 2>&1; then
 	as_root() { sudo "$@"; }
 else
 	echo "deps.sh: missing:$missing; neither root nor sudo here, run as" \
-	    "root: apt-get install$missing" >&2
+	    "root: apt-get update && apt-get install$missing" >&2
 	exit 1
 fi
 echo "deps.sh: installing$missing"

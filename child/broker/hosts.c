@@ -57,7 +57,8 @@ hosts_by_address(struct broker *b, const struct address *a)
 static const struct broker_rule *
 wider(const struct broker_rule *have, const struct broker_rule *r)
 {
-	return have == NULL || (r->egress.private && !have->egress.private)
+	return have == NULL || have->egress.scheme == EGRESS_ALL ||
+		       (r->egress.private && !have->egress.private)
 		   ? r
 		   : have;
 }

@@ -35,7 +35,7 @@ LACKS = [
     ("openat2", "EPERM", "filter around carrel"),
     ("467", "ENOSYS", None), ("467", "EPERM", None),
     ("keyctl", "ENOSYS", None),
-    ("clone3", "ENOSYS", None), ("vfork", "ENOSYS", None),
+    ("vfork", "ENOSYS", "vfork"), ("clone3", "ENOSYS", None),
 ]
 
 with Place() as p:

@@ -175,6 +175,11 @@ static struct broker_rule rules[] = {
     {{EGRESS_ALL, 0, 0, "*"}, NULL, 0, 6},
 };
 
+static struct broker_rule turned[] = {
+    {{EGRESS_ALL, 0, 0, "*"}, NULL, 0, 6},
+    {{EGRESS_TCP, 0, 22, "10.0.0.1"}, NULL, 0, 5},
+};
+
 START_TEST(rules_join)
 {
 	struct broker b = {.setup = {.rules = rules, .nrules = 5}};
@@ -205,9 +210,15 @@ START_TEST(rules_join)
 	hosts_allowed(&b, NULL, 22, 0, &a);
 	ck_assert_ptr_eq(a.plain, &rules[5]);
 	ck_assert_int_eq(a.plain_private, 0);
+	/* a rule of its own is more than "*", in whatever order */
 	hosts_allowed(&b, &literal, 22, 0, &a);
-	ck_assert_int_eq(a.plain_private, 0 + (a.plain == &rules[4]));
 	ck_assert_ptr_eq(a.plain, &rules[4]);
+	ck_assert_int_eq(a.plain_private, 1);
+	b.setup.rules = turned;
+	b.setup.nrules = NITEMS(turned);
+	hosts_allowed(&b, &literal, 22, 0, &a);
+	ck_assert_ptr_eq(a.plain, &turned[1]);
+	ck_assert_int_eq(a.plain_private, 1);
 }
 END_TEST
 
