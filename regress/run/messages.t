@@ -482,6 +482,11 @@ with Place() as p:
     os.symlink("tools", T + "/totools")
     b.fs("a link to a command", "write = %s/totools" % T,
          "command = %s/tools/tool" % T)
+    p.write(T + "/tools/two", "#!/bin/sh\n", 0o755)
+    os.link(T + "/tools/two", T + "/tools/other")
+    b.fs("a command with a second name", "write = %s/tools" % T,
+         "command = %s/tools/two" % T)
+    os.unlink(T + "/tools/other")
     os.symlink(".", T + "/here")
     b.fs("another way to a command", "write = %s/here/tools" % T,
          "command = %s/tools/tool" % T)
