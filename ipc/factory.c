@@ -184,9 +184,14 @@ factory_ask(int fd, const struct factory_ask *q, int64_t deadline)
 	wbuf_u8(&w, q->address.family == AF_INET6);
 	wbuf_u16(&w, q->port);
 	memcpy(data + w.len, q->address.bytes, sizeof(q->address.bytes));
-	if (send_with(fd, data, sizeof(data), NULL, 0) == -1 ||
-	    wait_answer(fd, &made, deadline) == -1)
+	if (send_with(fd, data, sizeof(data), NULL, 0) == -1)
 		return -1;
+	if (wait_answer(fd, &made, deadline) == -1) {
+		/* what comes late would be taken for the next one's answer */
+		if (errno == ETIMEDOUT && shutdown(fd, SHUT_RDWR) == 0)
+			errno = ETIMEDOUT;
+		return -1;
+	}
 	if (made == -1)
 		errno = EBADMSG;
 	return made;

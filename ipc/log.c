@@ -9,17 +9,24 @@
 #include "policy.h"
 #include "text.h"
 
-/* One write(2), so that lines of several processes do not mix. */
+#define PREFIX	   "carrel: "
+#define INDENT_MAX 8
+
+/*
+ * One write(2), so that lines of several processes do not mix. The blanks that
+ * it is indented by are carrel's own; all others are escaped.
+ */
 static void
-line(const char *raw)
+line(size_t indent, const char *raw)
 {
 	char out[4 * TEXT_MAX_LEN];
 	size_t n;
 	int blank = 1; /* the one of the prefix */
 
-	memcpy(out, "carrel: ", 8);
-	text_escape_on(out + 8, sizeof(out) - 9, raw, &blank);
-	n = strlen(out);
+	n = (size_t)snprintf(
+	    out, sizeof(out), "%s%*s", PREFIX, (int)indent, "");
+	text_escape_on(out + n, sizeof(out) - n - 1, raw, &blank);
+	n += strlen(out + n);
 	out[n++] = '\n';
 	if (write(STDERR_FILENO, out, n) == -1)
 		return; /* nobody listens */
@@ -31,9 +38,12 @@ static void
 vline(const char *fmt, va_list ap)
 {
 	char raw[2 * TEXT_MAX_LEN];
+	size_t indent = strspn(fmt, " ");
 
 	vsnprintf(raw, sizeof(raw), fmt, ap);
-	line(raw);
+	if (indent > INDENT_MAX)
+		indent = 0;
+	line(indent, raw + indent);
 }
 
 void

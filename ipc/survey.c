@@ -98,6 +98,7 @@ survey_put(struct wbuf *w, const struct survey_row *r)
 
 	wbuf_u8(w, r->type);
 	wbuf_u8(w, r->shut);
+	wbuf_u8(w, r->twice);
 	wbuf_u16(w, r->mode);
 	wbuf_u32(w, (uint32_t)r->err);
 	wbuf_u64(w, r->dev);
@@ -117,6 +118,7 @@ get_row(struct rcur *c, struct survey_row *r)
 
 	r->type = rcur_u8(c);
 	r->shut = rcur_u8(c);
+	r->twice = rcur_u8(c);
 	r->mode = rcur_u16(c);
 	r->err = (int)rcur_u32(c);
 	r->dev = rcur_u64(c);

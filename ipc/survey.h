@@ -30,6 +30,7 @@ struct survey_row {
 	 * could make it.
 	 */
 	uint8_t shut;
+	uint8_t twice;	   /* a file that the caller owns and has hard links */
 	uint16_t mode;	   /* permission bits, st_mode & 07777 */
 	int err;	   /* errno of the look-up, 0 if it was found */
 	uint64_t dev, ino; /* st_dev, st_ino of what was opened */

@@ -239,6 +239,54 @@ trusted_exec(struct draft *d, const struct written *w, size_t n,
 	return trusted(d, w, n, e->row.real, why);
 }
 
+/*
+ * A pin holds one name of a file. Another one in the same write grant, made
+ * by an earlier run or by a build, is not to be found.
+ */
+#define TWICE                                                                  \
+	"has a second name, a hard link, and %s is granted for writing (%s)"
+#define TWICE_FIX "put a copy in its place, cp(1) and then mv(1)"
+
+static const struct grant *
+twice_in(const struct draft *d, const struct written *w, size_t n,
+    const struct survey_row *r)
+{
+	const struct written *by;
+
+	if (r->type != SURVEY_FILE || !r->twice ||
+	    (by = written_find(w, n, r->real)) == NULL ||
+	    d->fate[by->grant] == FATE_NONE)
+		return NULL;
+	return &d->po->grants[by->grant];
+}
+
+static int
+trusted_twice(struct draft *d, const struct written *w, size_t n)
+{
+	const struct grant *g = d->po->grants, *by;
+	char who[TEXT_MAX_LEN / 4];
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < d->po->ngrants && r == 0; i++) {
+		if (g[i].kind != GRANT_COMMAND || d->refused[i] ||
+		    (by = twice_in(d, w, n, plan_row(d, i))) == NULL)
+			continue;
+		policy_tell_grant(d->po, by, who, sizeof(who));
+		r = plan_refuse(d, i, TWICE_FIX, "command = %s: " TWICE,
+		    SHOWN(g[i].source), SHOWN(by->source), who);
+	}
+	for (i = 0; i < d->sv->nexec && r == 0; i++) {
+		if (d->exec_out[i] ||
+		    (by = twice_in(d, w, n, &d->sv->exec[i].row)) == NULL)
+			continue;
+		policy_tell_grant(d->po, by, who, sizeof(who));
+		r = plan_exec_refuse(
+		    d, i, TWICE_FIX, TWICE, SHOWN(by->source), who);
+	}
+	return r;
+}
+
 int
 plan_trusted(struct draft *d)
 {
@@ -260,6 +308,8 @@ plan_trusted(struct draft *d)
 	for (i = 0; i < d->sv->nexec && n > 0 && r == 0; i++)
 		if (!d->exec_out[i])
 			r = trusted_exec(d, w, n, &d->sv->exec[i]);
+	if (n > 0 && r == 0)
+		r = trusted_twice(d, w, n);
 	free(w);
 	return r;
 }

@@ -53,6 +53,8 @@ check)
 	need clang-format clang-format
 	need clang-tidy clang-tidy
 	need cppcheck cppcheck
+	need rsyslog rsyslogd
+	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
 	;;
 uml)
@@ -82,7 +84,7 @@ elif command -v sudo >/dev/null 2>&1; then
 	as_root() { sudo "$@"; }
 else
 	echo "deps.sh: missing:$missing; neither root nor sudo here, run as" \
-	    "root: apt-get install$missing" >&2
+	    "root: apt-get update && apt-get install$missing" >&2
 	exit 1
 fi
 echo "deps.sh: installing$missing"

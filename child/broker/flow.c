@@ -194,6 +194,24 @@ out_ready(unsigned what, void *arg)
 	ready(f, &f->out, what);
 }
 
+/* 1 if the other side has reset it, whatever is still to be read there. */
+static int
+is_reset(const struct end *e)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	return getsockopt(e->fd, SOL_SOCKET, SO_ERROR, &err, &len) == -1 ||
+	       err != 0;
+}
+
+/* Nothing is read there before what was read is gone: nor is a reset seen. */
+static int
+is_reset_unseen(const struct half *h)
+{
+	return (h->pass > 0 || h->piped > 0) && is_reset(h->from);
+}
+
 static void
 relay(struct flow *f)
 {
@@ -202,7 +220,9 @@ relay(struct flow *f)
 	down = relay_run(&f->down, &f->b->pipes);
 	if (up == RELAY_WAIT && f->waits && !f->http.upgrade)
 		up = RELAY_MORE;
-	if (up >= RELAY_RESET || down >= RELAY_RESET) {
+	if (up >= RELAY_RESET || down >= RELAY_RESET ||
+	    (up == RELAY_WAIT && is_reset_unseen(&f->up)) ||
+	    (down == RELAY_WAIT && is_reset_unseen(&f->down))) {
 		reset(f);
 	} else if (up == RELAY_DONE && down == RELAY_DONE) {
 		linger(f->in.fd, 0);
@@ -271,14 +291,15 @@ is_named(const struct flow *f, const struct tls_hello *h)
 	       strcmp(name, f->host->name) == 0;
 }
 
-static void
+/* 1 if it takes more bytes to say; else the flow went on, or is no more. */
+static int
 check_tls(struct flow *f)
 {
 	struct tls_hello h;
 	enum tls_verdict v = tls_read(f->up.buf, f->up.have, &h);
 
 	if (v == TLS_MORE)
-		return;
+		return 1;
 	if (v == TLS_HELLO && is_named(f, &h)) {
 		f->up.pass = f->up.have;
 		dial(f, f->allowed.tls, f->allowed.tls_private);
@@ -292,9 +313,11 @@ check_tls(struct flow *f)
 		refuse(f, f->allowed.tls, "tls",
 		    v == TLS_NOT ? "not TLS" : "a bad TLS hello", "");
 	}
+	return 0;
 }
 
-static void
+/* Likewise. */
+static int
 check_http(struct flow *f)
 {
 	struct http_want want = {f->host->name, f->port};
@@ -309,50 +332,60 @@ check_http(struct flow *f)
 		f->up.unseen_went = unseen_went_up;
 		f->up.arg = f;
 		dial(f, f->allowed.http, f->allowed.http_private);
-		return;
+		return 0;
 	}
 	f->up.pass = 0;
 	if (v == HTTP_MORE)
-		return;
+		return 1;
 	if (f->allowed.plain != NULL)
 		dial_plain(f);
 	else
 		refuse(f, f->allowed.http, "http", why, "");
+	return 0;
 }
 
-/* Reads what there is and looks at it. */
+/* Nothing more comes: gone without having said anything whole. */
+static void
+ended_early(struct flow *f)
+{
+	if (f->allowed.plain != NULL)
+		dial_plain(f);
+	else
+		reset(f);
+}
+
+/*
+ * Reads and looks at it, until it is clear what it is or there is no more: an
+ * end that came together with bytes is not told again (EPOLLET).
+ */
 static void
 check(struct flow *f)
 {
 	struct half *h = &f->up;
+	int more = 1;
 	ssize_t n;
 
-	n = recv(f->in.fd, h->buf + h->have, RELAY_BUFFER - h->have, 0);
-	if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
-		f->in.readable = 0;
-		return;
+	while (more) {
+		n = recv(f->in.fd, h->buf + h->have, RELAY_BUFFER - h->have, 0);
+		if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
+			f->in.readable = 0;
+			return;
+		}
+		if (n == -1) {
+			reset(f);
+			return;
+		}
+		if (n == 0) {
+			ended_early(f);
+			return;
+		}
+		h->have += (size_t)n;
+		/* one byte tells which of two is meant */
+		more = f->allowed.tls != NULL &&
+			       (f->allowed.http == NULL || h->buf[0] == 22)
+			   ? check_tls(f)
+			   : check_http(f);
 	}
-	if (n <= 0) { /* gone without having said anything whole */
-		reset(f);
-		return;
-	}
-	h->have += (size_t)n;
-	/* one byte tells which of two is meant */
-	if (f->allowed.tls != NULL &&
-	    (f->allowed.http == NULL || h->buf[0] == 22))
-		check_tls(f);
-	else
-		check_http(f);
-}
-
-/* 1 if the payload has reset it: then nobody waits for the outside. */
-static int
-is_gone(const struct flow *f)
-{
-	char c;
-
-	return recv(f->in.fd, &c, sizeof(c), MSG_PEEK) == -1 &&
-	       errno != EAGAIN && errno != EINTR;
 }
 
 static void
@@ -362,8 +395,8 @@ run(struct flow *f)
 		relay(f);
 	else if (f->dial == NULL && f->in.readable)
 		check(f);
-	else if (f->dial != NULL && is_gone(f))
-		reset(f);
+	else if (f->dial != NULL && is_reset(&f->in))
+		reset(f); /* then nobody waits for the outside */
 }
 
 static void

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ipc/channel.h"
 #include "lookup.h"
 #include "loop.h"
 #include "servers.h"
@@ -18,6 +19,7 @@ struct asking {
 	unsigned try;	     /* from 0: which server, in which round */
 	int tcp;	     /* the one at hand */
 	struct watch *watch; /* of fd */
+	int64_t until;	     /* its turn ends, whatever comes meanwhile */
 	uint8_t *reply;	     /* by TCP: its length and itself, growing */
 	size_t have;
 	int wanted;
@@ -87,6 +89,7 @@ open_to(struct asking *a, int tcp)
 		return -1;
 	a->watch = watch_new(
 	    l->loop, a->fd, tcp ? LOOP_WRITE : LOOP_READ, answered, a);
+	a->until = channel_now() + LOOKUP_TRY_MS;
 	return a->watch == NULL ? -1 : watch_start(a->watch, LOOKUP_TRY_MS);
 }
 
@@ -123,7 +126,7 @@ judge(struct asking *a, const uint8_t *p, size_t len)
 
 	switch (v) {
 	case DNS_STRAY:
-		if (!a->tcp)
+		if (!a->tcp && channel_now() < a->until)
 			return;
 		break;
 	case DNS_TRUNCATED:
@@ -156,6 +159,7 @@ tcp_ask(struct asking *a)
 	a->watch = watch_new(a->of->loop, a->fd, LOOP_READ, answered, a);
 	if (a->reply == NULL || a->watch == NULL)
 		return -1;
+	a->until = channel_now() + LOOKUP_TRY_MS;
 	return watch_start(a->watch, LOOKUP_TRY_MS);
 }
 
@@ -174,8 +178,12 @@ tcp_read(struct asking *a)
 		return;
 	}
 	a->have += (size_t)n;
-	if (a->have > 2 && a->have == want)
+	if (a->have > 2 && a->have == want) {
 		judge(a, a->reply + 2, a->have - 2);
+	} else if (channel_now() >= a->until) {
+		a->try++; /* it dribbles */
+		ask_next(a);
+	}
 }
 
 static void

@@ -12,7 +12,7 @@
 #include "socket.h"
 
 #define AT_ONCE 64
-#define SNAP	128 /* both IP headers and the ports */
+#define SNAP	192 /* both IP headers with all options, and the ports */
 
 struct observer {
 	struct observer *next;
@@ -23,14 +23,18 @@ struct observer {
 	struct watch *watch;
 };
 
-/* The sandbox's own 127.0.0.1 is nobody else's business. */
+/*
+ * The sandbox's own 127.0.0.1 is nobody else's business; an address that holds
+ * that one would be somewhere else's.
+ */
 static int
 is_inside(const struct address *a)
 {
+	struct address inner[REACH_INNER_MAX];
 	const char *why;
 
 	(void)reach_of(a, &why);
-	return strcmp(why, "loopback") == 0;
+	return strcmp(why, "loopback") == 0 && reach_inner(a, inner) == 0;
 }
 
 static void

@@ -83,9 +83,10 @@ body(struct packet *k, struct refusal_seen *r)
 	k->len -= ICMP_HEAD;
 	if (header(k) == -1 || k->len < 4 ||
 	    (k->from.family == AF_INET6) != six ||
-	    (k->proto != IPPROTO_UDP && k->proto != IPPROTO_TCP))
+	    (k->proto != IPPROTO_UDP && k->proto != IPPROTO_UDPLITE &&
+		k->proto != IPPROTO_TCP))
 		return 0;
-	r->udp = k->proto == IPPROTO_UDP;
+	r->udp = k->proto != IPPROTO_TCP;
 	r->to = k->to;
 	r->port = get16(k->p + 2);
 	return 1;

@@ -18,6 +18,7 @@ struct service { /* a socket of the name server */
 	struct broker *b;
 	int fd;
 	struct watch *watch;
+	struct watch *again; /* after descriptors or memory ran out */
 };
 
 struct caller { /* a connection by TCP */
@@ -329,12 +330,28 @@ acceptable(unsigned what, void *arg)
 
 	(void)what;
 	fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd == -1)
+	if (fd == -1) {
+		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+			return;
+		/* it is still there, and would be told at once */
+		watch_stop(s->watch);
+		(void)watch_start(s->again, RESOLVER_AGAIN_MS);
 		return;
+	}
 	if (s->b->resolver.connections < RESOLVER_TCP_MAX)
 		take(s, fd);
 	else
 		close(fd);
+}
+
+static void
+accept_again(unsigned what, void *arg)
+{
+	struct service *s = arg;
+
+	(void)what;
+	if (watch_start(s->watch, -1) == -1)
+		loop_stop(s->b->loop); /* fails closed, and is seen */
 }
 
 static int
@@ -346,9 +363,12 @@ add_service(struct broker *b, int fd, void (*call)(unsigned, void *))
 		s->b = b;
 		s->fd = fd;
 		s->watch = watch_new(b->loop, fd, LOOP_READ, call, s);
-		if (s->watch != NULL && watch_start(s->watch, -1) == 0)
+		s->again = watch_new(b->loop, -1, 0, accept_again, s);
+		if (s->watch != NULL && s->again != NULL &&
+		    watch_start(s->watch, -1) == 0)
 			return 0;
 		watch_free(s->watch);
+		watch_free(s->again);
 		free(s);
 	}
 	close(fd);

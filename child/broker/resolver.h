@@ -16,7 +16,8 @@ struct question;
 
 #define RESOLVER_TCP_MAX   16 /* connections */
 #define RESOLVER_TCP_MS	   10000
-#define RESOLVER_ASKED_MAX 64 /* look-ups under "*" at a time */
+#define RESOLVER_AGAIN_MS  100 /* after descriptors or memory ran out */
+#define RESOLVER_ASKED_MAX 64  /* look-ups under "*" at a time */
 
 struct resolver {
 	size_t connections;

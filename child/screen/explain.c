@@ -224,8 +224,9 @@ block_not_granted(struct out *o, const struct host *h)
 		n += c->exists && c->inside != 1;
 	}
 	out_block(o, "NOT GRANTED",
-	    n == 0 ? "no known credentials of this host stay outside"
-		   : "credentials that exist on this host and are not inside");
+	    n == 0
+		? "no known credentials exist on this host that are not inside"
+		: "credentials that exist on this host and are not inside");
 	for (i = 0; i < h->ncredentials; i++) {
 		c = &h->credentials[i];
 		if (!c->exists || c->inside == 1)

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "ipc/confine.h"
 #include "ipc/egress.h"
 #include "ipc/policy.h"
 #include "ipc/rule.h"
@@ -69,10 +70,28 @@ row(struct out *o, const struct policy *po, size_t i)
 	return n;
 }
 
+/* S74: how much the run may want to do, and who said so. */
+static void
+tier_row(struct out *o, const struct policy *po)
+{
+	static const char *const names[] = {
+	    "?", "read-only", "side-effect", "unrestricted"};
+	const struct rule *r = confine_tier(po);
+	struct cell left = {0}, right = {0};
+
+	if (r == NULL)
+		return;
+	cell_add(&left, names[r->number <= TIER_UNRESTRICTED ? r->number : 0]);
+	cell_addf(&right, "tier %s:%u", po->profiles[r->profile].name,
+	    (unsigned)r->line);
+	out_row(o, "tier", &left, &right, "");
+}
+
 void
 explain_net(struct out *o, const struct policy *po)
 {
 	size_t i, rows = 0;
+	int all = 0;
 
 	out_block(o, "NETWORK", "");
 	for (i = 0; i < po->nrules;) {
@@ -80,9 +99,11 @@ explain_net(struct out *o, const struct policy *po)
 			i++;
 			continue;
 		}
+		all |= po->rules[i].what == EGRESS_ALL;
 		i += row(o, po, i);
 		rows++;
 	}
+	tier_row(o, po);
 	if (rows == 0) {
 		own_row(o, "none", "a network of its own with nothing but lo");
 		return;

@@ -94,7 +94,7 @@ def request(who, flags=0, version=1):
 
 
 def row(real, links=()):
-    return record(SURVEY, struct.pack("=BBHIQQQ", 1, 0, 0o755, 0, 1, 2, 0),
+    return record(SURVEY, struct.pack("=BBBHIQQQ", 1, 0, 0, 0o755, 0, 1, 2, 0),
                   string(real),
                   struct.pack("=B", len(links)), *map(string, links))
 

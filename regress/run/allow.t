@@ -47,6 +47,19 @@ with Place() as p:
     ok("allow x:4, allow y:4" in " ".join(r.out.split()),
        "S91 a row names all who asked", r)
 
+    p.profile("z", "[profile]\ndescription = test\ntier = side-effect\n")
+    r = p.wide("explain", "-p", "z", "-p", "@github")
+    ok("tier side-effect tier z:3" in " ".join(r.out.split()),
+       "S91 S74 the tier and who said so", r)
+    r = p.wide("explain", "-p", "@net")
+    text = " ".join(r.out.split())
+    ok("allow *, unchecked allow @net:" in text and
+       "<- everything public" in text and "tier unrestricted tier @net:" in
+       text, "S86 S91 everything is marked", r)
+    p.refused("S74 everything beside a lower tier", "-p", "z", "-p", "@net",
+              has=("needs the tier unrestricted", "z.profile:3"))
+    p.runs("control: with its own tier", "-p", "@net")
+
     BAD = {
         "V057 NETPROTO": [
             "https://example.org:%s" % x for x in (

@@ -339,6 +339,10 @@ with Place() as p:
     r = p.do("run", "-p", "pinned", "--", "./bin/python", "-c",
              "import os; os.rename('bin', 'was')")
     ok("busy" in r.err, "S33b and cannot be moved away", r)
+    os.link(p.proj + "/bin/python", p.proj + "/other")
+    p.refused("S72 nor written by a hard link", "-p", "pinned",
+              has=("bin/python", "a second name", "@target"))
+    os.unlink(p.proj + "/other")
     p.profile("twice", HEAD + "interpreter = /opt/py/bin/python\n[fs]\n"
               "read = {target} -> /opt/py\n")
     p.refused("S7 one that is written by another name", "-p", "twice",

@@ -15,7 +15,7 @@ import threading
 import time
 from tap import *
 
-DNS = "203.0.113.53"
+DNS, DNS6 = "203.0.113.53", "2001:db8:113::53"
 HERE4, HERE6 = "203.0.113.1", "2001:db8:113::1"
 A, B = "203.0.113.5", "203.0.113.6"
 A6 = "2001:db8:113::5"
@@ -73,7 +73,8 @@ class Servers:
             f.write(" ".join(map(str, words)) + "\n")
 
     def dns(self, addr):
-        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s = socket.socket(socket.AF_INET6 if ":" in addr else socket.AF_INET,
+                          socket.SOCK_DGRAM)
         s.bind((addr, 53))
         while True:
             data, peer = s.recvfrom(4096)
@@ -109,6 +110,10 @@ class Servers:
                     return
                 data += more
             head, data = data.split(b"\r\n\r\n", 1)
+            if b"upgrade: websocket" in head.lower():
+                c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: "
+                          b"websocket\r\nConnection: Upgrade\r\n\r\n")
+                return self.echo(c)
             host = [x.split(b":", 1)[1].strip() for x in head.split(b"\r\n")
                     if x.lower().startswith(b"host:")]
             body = b"HELLO " + b",".join(host)
@@ -124,6 +129,29 @@ class Servers:
         c.sendall(GREETING)
         c.recv(1)
 
+    def late(self, c):
+        """Answers when the client has said all, and a second later."""
+        n = 0
+        while data := c.recv(65536):
+            n += len(data)
+        time.sleep(1)
+        c.sendall(b"%d " % n + b"x" * (1 << 20))
+
+    def early(self, c):
+        """Says all it has to say first, and then listens."""
+        c.sendall(GREETING)
+        c.shutdown(socket.SHUT_WR)
+        n = 0
+        while data := c.recv(65536):
+            n += len(data)
+        self.log("early", n)
+
+    def reset(self, c):
+        c.sendall(GREETING)
+        c.recv(1)
+        c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                     struct.pack("ii", 1, 0))
+
     def udp(self, addr, port):
         s = socket.socket(socket.AF_INET6 if ":" in addr else socket.AF_INET,
                           socket.SOCK_DGRAM)
@@ -134,7 +162,7 @@ class Servers:
 
     def run(self):
         for f, *a in (
-                (self.dns, DNS),
+                (self.dns, DNS), (self.dns, DNS6),
                 (self.tcp, A, 443, self.http, True),
                 (self.tcp, B, 443, self.http, True),
                 (self.tcp, A6, 443, self.http, True),
@@ -143,6 +171,8 @@ class Servers:
                 (self.tcp, PRIVATE, 80, self.http),
                 (self.tcp, "127.0.0.1", 80, self.http),
                 (self.tcp, A, 22, self.greet), (self.tcp, A, 7, self.echo),
+                (self.tcp, A, 9, self.late), (self.tcp, A, 13, self.early),
+                (self.tcp, A, 17, self.reset),
                 (self.udp, A, 7), (self.udp, A6, 7)):
             threading.Thread(target=f, args=a, daemon=True).start()
         print("up", flush=True)
@@ -174,8 +204,8 @@ class Net:
             self.here = self.hold("-n", "-m")
             self.there = self.hold("-n")
             self.wires()
-            with open(self.top + "/resolv.conf", "w") as f:
-                f.write("nameserver %s\n" % DNS)
+            self.name_servers(DNS)  # and we are root no more
+        with root():
             self.root("mount", "--bind", self.top + "/resolv.conf",
                       "/etc/resolv.conf")
             names = ",".join("DNS:" + n for n in NAMES)
@@ -207,7 +237,7 @@ class Net:
              "addr add %s/64 dev v0 nodad" % HERE6, "link set v0 up")
         each(self.there, "link set lo up", "link set v1 up",
              *("addr add %s/24 dev v1" % x for x in (A, B, DNS)),
-             "addr add %s/64 dev v1 nodad" % A6,
+             *("addr add %s/64 dev v1 nodad" % x for x in (A6, DNS6)),
              "addr add %s/32 dev v1" % PRIVATE)
         each(self.here, "route add default via " + A,
              "-6 route add default via " + A6)
@@ -234,6 +264,12 @@ class Net:
                 p.kill()
                 p.wait()
             subprocess.run(["rm", "-rf", self.top])
+
+    def name_servers(self, *servers):
+        """What resolv.conf of `here` says: nothing of it is for inside."""
+        with root(), open(self.top + "/resolv.conf", "w") as f:
+            f.write("search example.org\noptions ndots:5\n" + "".join(
+                "nameserver %s\n" % x for x in servers))
 
     def log(self, name):
         try:

@@ -1164,6 +1164,27 @@ START_TEST(command_that_leads_into_a_write_grant)
 }
 END_TEST
 
+/* A pin holds one name of a file that has two. */
+START_TEST(command_of_two_names)
+{
+	const struct grant *g;
+
+	world_add(&po, VERB_COMMAND, "/run/carrel/bin/t", "/srv/bin/t");
+	world_add(&po, VERB_WRITE, _i == 0 ? "/opt" : "/srv", NULL);
+	protected_survey();
+	node("/run/carrel/bin/t", SURVEY_FILE, 0755);
+	if (_i > 0)
+		node("/srv/bin/t", SURVEY_FILE, 0755);
+	g = policy_find(&po, "/run/carrel/bin/t");
+	ck_assert_ptr_nonnull(g);
+	sv.rows[g - po.grants].twice = _i < 2;
+	if (_i == 1)
+		refused("has a second name, a hard link, and /srv is granted");
+	else
+		make();
+}
+END_TEST
+
 START_TEST(path_through_a_link_is_writable)
 {
 	world_add(&po, VERB_WRITE, "/opt", NULL);
@@ -1324,6 +1345,7 @@ suite(void)
 	tcase_add_loop_test(c, trusted_absent, 0, 2);
 	tcase_add_test(c, trusted_in_an_absent_grant);
 	tcase_add_loop_test(c, command_that_leads_into_a_write_grant, 0, 2);
+	tcase_add_loop_test(c, command_of_two_names, 0, 3);
 	tcase_add_test(c, start);
 	tcase_add_test(c, start_where_the_caller_is);
 	tcase_add_test(c, start_at_the_root);

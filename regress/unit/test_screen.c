@@ -111,8 +111,11 @@ START_TEST(test_protected)
 	ck_assert_int_eq(pass(&in, &out), -1);
 	in.caller.nprotect = 1;
 	in.survey.rows[0].shut = 1;
+	in.survey.rows[1].twice = 1;
 	ck_assert_int_eq(pass(&in, &out), 0);
 	ck_assert_int_eq(out.survey.rows[0].shut, 1);
+	ck_assert_int_eq(out.survey.rows[0].twice, 0);
+	ck_assert_int_eq(out.survey.rows[1].twice, 1);
 	scene_free(&out);
 	set(&in.caller.protect[0].path, "relative");
 	ck_assert_int_eq(pass(&in, &out), -1);
