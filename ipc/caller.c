@@ -106,7 +106,8 @@ get_protect(struct rcur *r, struct caller *c)
 		t->path = strdup(rcur_str(r, PATH_MAX_LEN));
 		t->make = rcur_u8(r);
 		c->nprotect++;
-		if (t->path == NULL || !path_clean(t->path) || t->make > 1)
+		if (t->path == NULL || !path_clean(t->path) ||
+		    (t->make & ~TRUST_FLAGS) != 0)
 			return -1;
 	}
 	return 0;

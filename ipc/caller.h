@@ -13,6 +13,10 @@ struct rcur;
 #define CALLER_NO_ACCOUNT    0x04 /* the uid has no row in the database */
 #define CALLER_FLAGS	     0x07
 
+#define TRUST_MAKE     0x01 /* made first if it is missing, as the user */
+#define TRUST_PROFILES 0x02 /* and the directory of profiles in it */
+#define TRUST_FLAGS    0x03
+
 struct caller_group {
 	gid_t gid;
 	char *name; /* "" if the database has none */
@@ -24,7 +28,7 @@ struct caller_group {
  */
 struct caller_trust {
 	char *path;
-	uint8_t make; /* 1: made first if it is missing, as the user */
+	uint8_t make; /* TRUST_* */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "sha256.h"
 
 int
 channel_pair(int fd[2])
@@ -353,6 +354,8 @@ receiver_next(struct receiver *r, unsigned *type, struct rcur *c)
 		return -1;
 	}
 	rcur_init(c, h.p, n);
+	if (r->digest != NULL)
+		sha256_add(r->digest, r->data + r->off, RECORD_HEADER + n);
 	r->used += record_fds(*type);
 	r->off += RECORD_HEADER + n;
 	return 1;

@@ -8,6 +8,8 @@
 #include "limits.h"
 #include "record.h"
 
+struct sha256;
+
 /*
  * Records over a SOCK_SEQPACKET socketpair (unix(7)): a datagram arrives
  * whole or is an error, so nothing is ever put together again.
@@ -66,6 +68,7 @@ struct receiver {
 	uint8_t *data; /* DATAGRAM_MAX + 1, freed by receiver_free() */
 	size_t len, off, total;
 	struct record_state state;
+	struct sha256 *digest; /* NULL, or of all records so far */
 	int takes_fds;
 	int fds[DATAGRAM_FDS]; /* of this datagram; -1: taken */
 	size_t nfds, used;     /* used: by its records so far */

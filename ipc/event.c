@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -16,6 +17,28 @@ const char *
 event_surface(unsigned surface)
 {
 	return surfaces[surface <= EVENT_LAST ? surface : 0];
+}
+
+const char *
+event_errno(uint32_t err, char buf[EVENT_ERRNO_LEN])
+{
+	static const struct {
+		int err;
+		const char *name;
+	} names[] = {{EACCES, "EACCES"}, {EPERM, "EPERM"}, {EROFS, "EROFS"},
+	    {ENOENT, "ENOENT"}, {ENOSYS, "ENOSYS"}, {ENOEXEC, "ENOEXEC"},
+	    {EAGAIN, "EAGAIN"}, {ENOMEM, "ENOMEM"}, {EFBIG, "EFBIG"},
+	    {EMFILE, "EMFILE"}, {ECONNREFUSED, "ECONNREFUSED"},
+	    {ECONNRESET, "ECONNRESET"}, {EHOSTUNREACH, "EHOSTUNREACH"},
+	    {ENETUNREACH, "ENETUNREACH"}, {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+	    {ETIMEDOUT, "ETIMEDOUT"}, {EAFNOSUPPORT, "EAFNOSUPPORT"}};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (err == (uint32_t)names[i].err)
+			return strcpy(buf, names[i].name);
+	snprintf(buf, EVENT_ERRNO_LEN, "errno %u", (unsigned)err);
+	return buf;
 }
 
 static const char *

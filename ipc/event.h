@@ -49,6 +49,10 @@ struct event {
 /* "egress", "exec", "fs", "limit"; "?" for what is none. */
 const char *event_surface(unsigned surface);
 
+/* "EACCES" for one that is usual here, else "errno 99". Returns buf. */
+#define EVENT_ERRNO_LEN 24
+const char *event_errno(uint32_t err, char buf[EVENT_ERRNO_LEN]);
+
 /* RECORD_EVENT. get: texts point into the cursor's memory. 0 or -1. */
 void event_put(struct wbuf *, const struct event *);
 int event_get(struct rcur *, struct event *);

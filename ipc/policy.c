@@ -21,6 +21,14 @@ policy_verb(unsigned verb)
 	return verb_names[verb <= VERB_LAST ? verb : 0];
 }
 
+const char *
+policy_layer(unsigned layer)
+{
+	static const char *const names[] = {"?", "shipped", "host", "user"};
+
+	return names[layer <= LAYER_LAST ? layer : 0];
+}
+
 void
 policy_tell(struct text_list *l, const struct policy *po, unsigned profile,
     uint32_t line, const char *verb, const char *before, const char *behind)

@@ -100,6 +100,9 @@ grant_opens(const struct grant *g)
 	return g->kind != GRANT_TMPFS && g->kind != GRANT_SYMLINK;
 }
 
+/* "shipped", "host", "user"; "?" for a layer that there is not. */
+const char *policy_layer(unsigned layer);
+
 /* The key of [fs], "read"; "?" for a verb that there is not. */
 const char *policy_verb(unsigned verb);
 

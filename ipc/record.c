@@ -58,6 +58,14 @@ const struct record_rule record_ready[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_kept[] = {
+    {RECORD_RUN, 1, 1},
+    {RECORD_KEPT_PROFILE, 0, PROFILES_MAX},
+    {RECORD_EVENT, 0, EVENTS_MAX},
+    {RECORD_RUN_END, 1, 1},
+    {0, 0, 0},
+};
+
 size_t
 record_fds(unsigned type)
 {

@@ -44,6 +44,10 @@ enum record_type {
 	RECORD_EVENT,
 	RECORD_RULE, /* in the policy: neither a path nor a variable */
 	RECORD_EXEC, /* to the screen: what the exec lock leaves executable */
+	/* in a file of the user's state: a run, with its violations */
+	RECORD_RUN, /* version, once */
+	RECORD_KEPT_PROFILE,
+	RECORD_RUN_END, /* once */
 	RECORD_TYPES
 };
 
@@ -59,6 +63,7 @@ extern const struct record_rule record_screen[];
 extern const struct record_rule record_caller[]; /* launcher to set-up */
 extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
+extern const struct record_rule record_kept[];
 
 /* Where in its table a stream is. */
 struct record_state {

@@ -125,8 +125,8 @@ is_blank(uint32_t cp)
 	return cp == ' ' || cp == 0xa0 || cp == 0x3000;
 }
 
-char *
-text_escape_on(char *dst, size_t cap, const char *src, int *blank)
+static char *
+escape(char *dst, size_t cap, const char *src, int *blank, const char *also)
 {
 	const unsigned char *p = (const unsigned char *)src;
 	size_t n = strlen(src), len, need, o = 0;
@@ -135,7 +135,8 @@ text_escape_on(char *dst, size_t cap, const char *src, int *blank)
 
 	for (; n > 0; p += len, n -= len) {
 		len = decode(p, n, &cp);
-		plain = len > 0 && !deceives(cp) && !(after && is_blank(cp));
+		plain = len > 0 && !deceives(cp) && !(after && is_blank(cp)) &&
+			(len > 1 || strchr(also, *p) == NULL);
 		/* the rest of an escaped character is invalid by itself */
 		after = (len > 0 && is_blank(cp)) ||
 			(after && len == 0 && (*p & 0xc0) == 0x80);
@@ -160,6 +161,20 @@ text_escape_on(char *dst, size_t cap, const char *src, int *blank)
 	dst[o] = '\0';
 	*blank = after;
 	return dst;
+}
+
+char *
+text_escape_on(char *dst, size_t cap, const char *src, int *blank)
+{
+	return escape(dst, cap, src, blank, "");
+}
+
+char *
+text_quote(char *dst, size_t cap, const char *src, const char *also)
+{
+	int blank = 0;
+
+	return escape(dst, cap, src, &blank, also);
 }
 
 char *

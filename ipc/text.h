@@ -37,6 +37,9 @@ char *text_escape(char *dst, size_t cap, const char *src);
  */
 char *text_escape_on(char *dst, size_t cap, const char *src, int *blank);
 
+/* text_escape(), and \xHH for each ASCII character of also as well. */
+char *text_quote(char *dst, size_t cap, const char *src, const char *also);
+
 /*
  * src itself, or if it has more than TEXT_SHOWN_MAX bytes its beginning and
  * its end in buf with "..." between; no character is cut in two. SHOWN() is

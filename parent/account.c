@@ -222,20 +222,33 @@ account_find(const struct start *s, const struct options *o, struct caller *c)
 	find_words(s, c);
 }
 
-char *
-account_config_dir(const struct start *s, const struct caller *c)
+static char *
+own_dir(const struct start *s, const struct caller *c, const char *variable,
+    const char *otherwise)
 {
 	char buf[PATH_MAX], *p;
 	const char *dir;
 	int n;
 
-	dir = clean(start_getenv(s, "XDG_CONFIG_HOME"), buf, sizeof(buf));
+	dir = clean(start_getenv(s, variable), buf, sizeof(buf));
 	if (dir != NULL)
 		n = asprintf(&p, "%s/carrel", dir[1] == '\0' ? "" : dir);
 	else
-		n = asprintf(
-		    &p, "%s/.config/carrel", c->home[1] == '\0' ? "" : c->home);
+		n = asprintf(&p, "%s/%s/carrel",
+		    c->home[1] == '\0' ? "" : c->home, otherwise);
 	if (n == -1)
 		fatal("out of memory");
 	return p;
+}
+
+char *
+account_config_dir(const struct start *s, const struct caller *c)
+{
+	return own_dir(s, c, "XDG_CONFIG_HOME", ".config");
+}
+
+char *
+account_state_dir(const struct start *s, const struct caller *c)
+{
+	return own_dir(s, c, "XDG_STATE_HOME", ".local/state");
 }

@@ -17,5 +17,7 @@ void account_find(
 
 /* "DIR/carrel" below XDG_CONFIG_HOME or ~/.config; a new string. */
 char *account_config_dir(const struct start *, const struct caller *);
+/* The same below XDG_STATE_HOME or ~/.local/state. */
+char *account_state_dir(const struct start *, const struct caller *);
 
 #endif

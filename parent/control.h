@@ -24,7 +24,9 @@ enum control_type {
 	CONTROL_BROKER,	 /* start the broker; a: 1 the socket factory, too */
 	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
 	CONTROL_REFUSED, /* the run is refused; SAY told why */
-	CONTROL_STARTED, /* text: CARREL_RUN; the payload was executed */
+	CONTROL_PROFILE, /* a: layer, b: charged, text: DIGEST NAME FILE */
+	CONTROL_POLICY,	 /* a: on-violation, b: reports, text: digest */
+	CONTROL_STARTED, /* the payload was executed */
 	CONTROL_NO_EXEC, /* a: stage, b: errno, text: path or interpreter */
 	CONTROL_STOPPED, /* a: signal; the payload stopped itself */
 	CONTROL_STOPPED_ALL,

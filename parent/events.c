@@ -1,106 +1,221 @@
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "account.h"
 #include "events.h"
+#include "ipc/caller.h"
+#include "ipc/channel.h"
+#include "ipc/limits.h"
 #include "ipc/log.h"
+#include "ipc/policy.h"
 #include "ipc/text.h"
+#include "options.h"
+#include "remember.h"
+#include "seen.h"
+#include "state.h"
+#include "tell.h"
 
-#define SUMMARY_MAX 10 /* lines */
+#define SUMMARY_MAX 10	 /* lines on standard error */
+#define REQUIRED_MS 2000 /* for the log, with --require-audit */
+#define GET_DEVICE  _IOR('T', 0x32, unsigned) /* TIOCGDEV, ioctl_tty(2) */
+#define PTS_MAJOR   136 /* to 143: Documentation/admin-guide/devices.txt */
+#define TTY_MAJOR   4
 
-/* An event that was seen once or more; its texts are copies. */
-struct seen {
-	struct event e;
-	uint32_t hash;
-	uint64_t times;
-};
-
-/* One run has one sink; whoever sees an event has no handle to pass. */
+/* One run has one sink; exit(3) passes no argument. */
 static struct {
-	enum on_violation on;
-	struct seen list[EVENTS_MAX];
-	size_t n;
-	uint64_t times; /* of all that were seen */
-	uint64_t lost;	/* that could not be kept or described */
-} ev = {.on = VIOLATION_REPORT};
+	pid_t owner; /* a fork's exit is not the end; 0: not opened */
+	int begun;   /* "start" was told */
+	int64_t began;
+	struct tell t;
+	struct state state;
+	struct seen_list seen;
+} ev = {.t = {.on = VIOLATION_REPORT,
+	    .audit = {.fd = -1},
+	    .file = {.fd = -1, .dir = -1}}};
+
+/* The kernel's own number of the terminal: no name is looked up. */
+static void
+name_tty(int fd, char *buf, size_t len)
+{
+	unsigned dev, major, minor;
+
+	if (fd == -1)
+		return;
+	if (ioctl(fd, GET_DEVICE, &dev) == -1) {
+		snprintf(buf, len, "unknown");
+		return;
+	}
+	major = dev >> 8 & 0xfff;
+	minor = (dev & 0xff) | (dev >> 12 & 0xfff00);
+	if (major >= PTS_MAJOR && major < PTS_MAJOR + 8)
+		snprintf(buf, len, "pts/%u", (major - PTS_MAJOR) << 20 | minor);
+	else if (major == TTY_MAJOR && minor < 64)
+		snprintf(buf, len, "tty%u", minor);
+	else
+		snprintf(buf, len, "%u:%u", major, minor);
+}
+
+static void
+at_exit(void)
+{
+	struct rusage none;
+	struct events_end end = {.code = EXIT_CARREL, .usage = &none};
+
+	memset(&none, 0, sizeof(none));
+	if (ev.owner == getpid())
+		(void)events_end(&end);
+}
+
+static void
+open_audit(int required)
+{
+	if (audit_open(&ev.t.audit) == -1 && required)
+		fatal("--require-audit: /dev/log: %s; start the host's log "
+		      "daemon (rsyslog, or journald), or leave the option out",
+		    strerror(errno));
+}
 
 void
-events_policy(enum on_violation on)
+events_open(const struct options *o, uid_t uid, int tty, const char *run)
 {
-	ev.on = on;
+	char why[TEXT_MAX_LEN];
+
+	ev.t.options = o;
+	ev.t.run = run;
+	ev.t.tokens = TELL_BURST;
+	ev.began = ev.t.since = channel_now();
+	name_tty(tty, ev.t.tty, sizeof(ev.t.tty));
+	ev.state.run = run;
+	ev.t.uid = ev.state.uid = uid;
+	ev.t.profiles = calloc(PROFILES_MAX, sizeof(*ev.t.profiles));
+	if (ev.t.profiles == NULL || atexit(at_exit) != 0)
+		fatal("out of memory");
+	open_audit(o->require_audit);
+	ev.owner = getpid();
+	if (o->events == NULL)
+		return;
+	if ((ev.t.line = malloc(TELL_LINE_MAX)) == NULL)
+		fatal("out of memory");
+	if (events_file_open(&ev.t.file, o->events, uid, why, sizeof(why)) ==
+	    -1)
+		fatal("%s", why);
 }
 
-/* FNV-1a; who makes two texts collide only makes the search slower. */
-static uint32_t
-hash(uint32_t h, const char *s)
+void
+events_know(const struct start *st, const struct caller *c)
 {
-	for (; *s != '\0'; s++)
-		h = (h ^ (unsigned char)*s) * 16777619U;
-	return h * 16777619U;
+	ev.t.caller = c;
+	ev.state.path = account_state_dir(st, c);
 }
 
+void
+events_forget(void)
+{
+	if (ev.t.audit.fd != -1)
+		close(ev.t.audit.fd);
+	if (ev.t.file.fd != -1)
+		close(ev.t.file.fd);
+	if (ev.t.file.dir != -1)
+		close(ev.t.file.dir);
+}
+
+const char *
+events_path(void)
+{
+	return ev.t.file.fd == -1 ? NULL : ev.t.file.path;
+}
+
+int
+events_audited(void)
+{
+	return ev.t.file.fd != -1 || ev.t.audit.there;
+}
+
+/* How long the log may keep a payload waiting. */
 static int
-same(const struct event *a, const struct event *b)
+patience(void)
 {
-	return a->surface == b->surface && a->profile == b->profile &&
-	       a->line == b->line && a->err == b->err &&
-	       strcmp(a->action, b->action) == 0 &&
-	       strcmp(a->resource, b->resource) == 0 &&
-	       strcmp(a->rule, b->rule) == 0;
+	return ev.t.options->require_audit ? REQUIRED_MS : 0;
 }
 
-static struct seen *
-find(const struct event *e, uint32_t h)
+static enum events_verdict
+verdict(int kill)
 {
-	size_t i;
-
-	for (i = 0; i < ev.n; i++)
-		if (ev.list[i].hash == h && same(&ev.list[i].e, e))
-			return &ev.list[i];
-	return NULL;
+	if (ev.t.options->require_audit && ev.t.audit.lost > 0)
+		return EVENTS_BROKEN;
+	return kill ? EVENTS_KILL : EVENTS_GO_ON;
 }
 
-static struct seen *
-keep(const struct event *e, uint32_t h)
+int
+events_profile(unsigned layer, unsigned charged, const char *text)
 {
-	struct seen *s = &ev.list[ev.n];
-	char *action, *resource, *rule;
+	struct tell_profile *p = &ev.t.profiles[ev.t.nprofiles];
+	const char *name = text + SHA256_HEX + 1, *file = strchr(text, '/');
 
-	if (ev.n == EVENTS_MAX)
-		return NULL;
-	action = strdup(e->action);
-	resource = strdup(e->resource);
-	rule = strdup(e->rule);
-	if (action == NULL || resource == NULL || rule == NULL) {
-		free(action);
-		free(resource);
-		free(rule);
-		return NULL;
-	}
-	s->e = *e;
-	s->e.action = action;
-	s->e.resource = resource;
-	s->e.rule = rule;
-	s->hash = h;
-	ev.n++;
-	return s;
+	if (ev.t.nprofiles == PROFILES_MAX || layer < LAYER_SHIPPED ||
+	    layer > LAYER_LAST || strlen(text) < SHA256_HEX + 2 ||
+	    text[SHA256_HEX] != ' ' || file == NULL || file < name + 2 ||
+	    file - name > NAME_MAX_LEN + 2)
+		return -1;
+	memcpy(p->digest, text, SHA256_HEX);
+	p->name = strndup(name, (size_t)(file - name - 1));
+	p->file = strdup(file);
+	if (!sha256_is_hex(p->digest) || p->name == NULL || p->file == NULL)
+		return -1;
+	p->layer = (uint8_t)layer;
+	p->charged = (uint8_t)charged;
+	ev.t.nprofiles++;
+	remember_warn(&ev.state, p->digest, p->name, p->file);
+	return 0;
+}
+
+static void
+begin(const char *name, int code)
+{
+	if (ev.t.file.fd != -1 && ev.t.caller != NULL)
+		(void)tell_file_begin(&ev.t, name, code);
+	if (ev.t.audit.there)
+		(void)tell_log_begin(&ev.t, name, code, patience());
+}
+
+enum events_verdict
+events_policy(enum on_violation on, unsigned reports, const char *digest)
+{
+	ev.t.on = on;
+	ev.t.reports = (uint8_t)reports;
+	if (sha256_is_hex(digest))
+		strcpy(ev.t.policy, digest);
+	ev.begun = 1;
+	begin("start", 0);
+	return verdict(0);
+}
+
+static void
+tell(struct seen *s, uint64_t count)
+{
+	s->told += count;
+	if (ev.t.file.fd != -1)
+		(void)tell_file_violation(&ev.t, &s->e, count);
+	if (ev.t.audit.there)
+		(void)tell_log_violation(&ev.t, &s->e, count, patience());
 }
 
 enum events_verdict
 events_take(const struct event *e)
 {
-	uint32_t h = hash(hash(2166136261U, e->resource), e->rule);
-	struct seen *s = NULL;
+	struct seen *s = seen_add(&ev.seen, e);
 
-	if ((e->flags & EVENT_LOST) == 0) {
-		if ((s = find(e, h)) == NULL)
-			s = keep(e, h);
+	if (s != NULL && s->told == 0) {
+		tell(s, s->times);
+		remember_flag(&ev.state, &ev.t, &ev.seen, &s->e);
 	}
-	if (s != NULL)
-		s->times += e->count;
-	else
-		ev.lost += e->count;
-	ev.times += e->count;
-	return ev.on == VIOLATION_KILL ? EVENTS_KILL : EVENTS_GO_ON;
+	return verdict(ev.t.on == VIOLATION_KILL);
 }
 
 static void
@@ -110,29 +225,92 @@ summary(void)
 	size_t i;
 
 	log_warn("%llu violation%s of what the profiles grant:",
-	    (unsigned long long)ev.times, ev.times == 1 ? "" : "s");
-	for (i = 0; i < ev.n && i < SUMMARY_MAX; i++) {
-		s = &ev.list[i];
+	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
+	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
+		s = &ev.seen.list[i];
 		log_warn("  %s: %s \"%s\", %s, %llu time%s",
 		    event_surface(s->e.surface), s->e.action,
 		    SHOWN(s->e.resource),
-		    s->e.rule[0] != '\0' ? s->e.rule : "no match",
+		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
 		    (unsigned long long)s->times, s->times == 1 ? "" : "s");
 	}
-	if (i < ev.n)
-		log_warn("  and %zu others", ev.n - i);
-	if (ev.lost > 0)
-		log_warn("  and %llu that could not be kept",
-		    (unsigned long long)ev.lost);
+	if (i < ev.seen.n)
+		log_warn("  and %zu others; see: carrel violations --run %s",
+		    ev.seen.n - i, ev.t.run);
+	if (ev.seen.lost > 0)
+		log_warn("  and %llu of which no more is known",
+		    (unsigned long long)ev.seen.lost);
+}
+
+/* What nobody will find where he looks for it. */
+static void
+tell_unwritten(void)
+{
+	if (ev.t.file.lost > 0)
+		log_warn("--events %s: %s; %llu lines are missing",
+		    ev.t.file.path, strerror(ev.t.file.err),
+		    (unsigned long long)ev.t.file.lost);
+	if (ev.t.audit.lost > 0)
+		log_warn("/dev/log: %s; %llu records are missing",
+		    strerror(ev.t.audit.err),
+		    (unsigned long long)ev.t.audit.lost);
+}
+
+/* The repeated ones, and how it ended. */
+static void
+finish(const struct events_end *end, int code, int by_payload)
+{
+	struct tell_end te = {.by_payload = by_payload,
+	    .code = code,
+	    .signal = by_payload ? end->signal : 0,
+	    .violations = ev.seen.times,
+	    .lost = ev.seen.lost,
+	    .wall = channel_now() - ev.began,
+	    .usage = end->usage};
+	size_t i;
+
+	for (i = 0; i < ev.seen.n; i++)
+		if (ev.seen.list[i].told < ev.seen.list[i].times)
+			tell(&ev.seen.list[i],
+			    ev.seen.list[i].times - ev.seen.list[i].told);
+	if (ev.t.file.fd != -1) {
+		if (ev.seen.lost > 0)
+			(void)tell_file_lost(&ev.t, ev.seen.lost);
+		(void)tell_file_end(&ev.t, &te);
+	}
+	if (ev.t.audit.there) {
+		if (ev.seen.lost > 0)
+			(void)tell_log_lost(&ev.t, ev.seen.lost, patience());
+		(void)tell_log_end(&ev.t, &te, patience());
+	}
 }
 
 int
-events_end(int code, int by_payload)
+events_end(const struct events_end *end)
 {
-	if (ev.times == 0)
-		return code;
-	summary();
-	return ev.on >= VIOLATION_FAIL && (by_payload || code != EXIT_CARREL)
-		   ? EVENTS_EXIT
-		   : code;
+	int code = end->code, mine = end->by_payload;
+
+	ev.owner = 0; /* it ends once */
+	if (ev.seen.times > 0 && ev.t.on >= VIOLATION_FAIL &&
+	    (end->by_payload || end->code != EXIT_CARREL)) {
+		code = EVENTS_EXIT;
+		mine = 0;
+	}
+	if (ev.begun)
+		finish(end, code, mine);
+	else
+		begin("refused", code);
+	if (ev.seen.times > 0) {
+		remember_run(&ev.state, &ev.t, &ev.seen, code);
+		summary();
+	}
+	if (verdict(0) == EVENTS_BROKEN)
+		code = EXIT_CARREL;
+	/* what was refused leaves nothing behind */
+	events_file_close(
+	    &ev.t.file, !end->started && end->code == EXIT_CARREL);
+	tell_unwritten();
+	audit_close(&ev.t.audit);
+	seen_free(&ev.seen);
+	return code;
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "ask.h"
 #include "confine.h"
 #include "explain.h"
@@ -21,7 +22,9 @@
 #include "look_exec.h"
 #include "options.h"
 #include "protect.h"
+#include "remember.h"
 #include "start.h"
+#include "state.h"
 
 #define SCREEN "carrel-screen"
 
@@ -109,6 +112,19 @@ draw(const struct install *in, const struct screen_request *q,
 	return WEXITSTATUS(status);
 }
 
+/* As a run does (S76). */
+static void
+warn_flagged(
+    const struct start *st, const struct caller *c, const struct policy *po)
+{
+	struct state state = {.path = account_state_dir(st, c)};
+	size_t i;
+
+	for (i = 0; i < po->nprofiles; i++)
+		remember_warn(&state, po->profiles[i].digest,
+		    po->profiles[i].name, po->profiles[i].file);
+}
+
 int
 explain_run(const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c, const struct asked *a)
@@ -129,6 +145,7 @@ explain_run(const struct install *in, const struct options *o,
 		protect_missing(&po, &sv, c, 0, &f) == -1 ||
 		look_exec(&po, &sv, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
+	warn_flagged(st, c, &po);
 	if (hostenv_pick(&host, &po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));
 	describe(o, st, &q);
@@ -137,6 +154,17 @@ explain_run(const struct install *in, const struct options *o,
 	survey_free(&sv);
 	policy_free(&po);
 	return code;
+}
+
+void
+explain_violations(
+    const struct install *in, const struct options *o, const char *dir)
+{
+	char json[] = "json", text[] = "text", none[] = "";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
+	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
+
+	helper_become(in, SCREEN, argv);
 }
 
 void

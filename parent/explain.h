@@ -16,6 +16,10 @@ struct start;
 int explain_run(const struct install *, const struct options *,
     const struct start *, const struct caller *, const struct asked *);
 
+/* Becomes carrel-screen for violations: what DIR/carrel of the state has. */
+void explain_violations(const struct install *, const struct options *,
+    const char *dir) __attribute__((noreturn));
+
 /* Becomes carrel-screen for the doctor. */
 void explain_doctor(const struct install *) __attribute__((noreturn));
 

@@ -62,18 +62,6 @@ watch_signals(struct init *in)
 		_exit(1);
 }
 
-/* The run's name for the monitor: a row of the plan. */
-static const char *
-run_name(const struct plan *plan)
-{
-	size_t i;
-
-	for (i = 0; i < plan->nenv; i++)
-		if (strcmp(plan->env[i].name, "CARREL_RUN") == 0)
-			return plan->env[i].value;
-	return "";
-}
-
 /*
  * vfork(2): this process has nothing to do before the payload is executed,
  * and copying its memory for that would take longer than the rest of it.
@@ -91,7 +79,7 @@ start_payload(struct init *in, const struct plan *plan)
 		    "start the payload");
 	if (in->payload == -1 || failed)
 		_exit(1); /* the child has told why */
-	control_send(in->s->control, CONTROL_STARTED, 0, 0, run_name(plan));
+	control_send(in->s->control, CONTROL_STARTED, 0, 0, NULL);
 }
 
 /*

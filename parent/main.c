@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "account.h"
 #include "ask.h"
 #include "confine.h"
+#include "events.h"
 #include "explain.h"
 #include "helper.h"
 #include "ipc/caller.h"
@@ -93,6 +95,18 @@ no_privilege(void)
 		fatal("no_new_privs: %s", strerror(errno));
 }
 
+static void
+name_run(char hex[MONITOR_RUN + 1])
+{
+	unsigned char bits[MONITOR_RUN / 2];
+	size_t i;
+
+	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		fatal("getrandom: %s", strerror(errno));
+	for (i = 0; i < sizeof(bits); i++)
+		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+}
+
 /* Starts what builds the sandbox; it waits for the caller and the policy. */
 static void
 begin_run(const struct install *in, const struct options *o,
@@ -108,6 +122,10 @@ begin_run(const struct install *in, const struct options *o,
 
 	session_keyring();
 	terminal_find(w->terminal);
+	name_run(w->run);
+	events_open(o, s.uid, w->terminal->fd, w->run);
+	s.run = w->run;
+	s.audited = events_audited();
 	if (channel_pair(control) == -1 ||
 	    outside_init(w->outside, s.network) == -1)
 		fatal("socketpair: %s", strerror(errno));
@@ -133,6 +151,7 @@ begin_run(const struct install *in, const struct options *o,
 static int
 run(struct monitored *w, const struct caller *c, const struct asked *a)
 {
+	events_know(w->start, c);
 	w->caller = c;
 	w->parser = a->pid;
 	if (setup_tell(w->control, c, a->deadline) == -1 && errno != EPIPE)
@@ -165,6 +184,10 @@ main(int argc, char **argv, char **envp)
 	install_find(&in);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
+	if (o.command == COMMAND_VIOLATIONS) {
+		account_find(&st, &o, &c);
+		explain_violations(&in, &o, account_state_dir(&st, &c));
+	}
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
 	/*

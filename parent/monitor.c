@@ -4,61 +4,28 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ask.h"
-#include "bound.h"
 #include "control.h"
-#include "events.h"
-#include "ipc/cause.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "monitor_parts.h"
 #include "missing.h"
-#include "monitor.h"
-#include "notify.h"
 #include "options.h"
+#include "outcome.h"
 #include "outside.h"
-#include "payload.h"
 #include "start.h"
 #include "status.h"
 #include "terminal.h"
 
 #define STOP_SECONDS 2 /* until everything inside has to have stopped */
 #define EARLY_MS     1000
-#define LAST_MS	     500 /* for the last events of the broker */
-#define LAST_TURNS   16	 /* more than a socket holds */
-#define MESSAGES_MAX 64	 /* from inside, in one turn */
-#define EVENTS_TURN  64	 /* of one source likewise */
-#define RUN_LEN	     32	 /* hex digits of CARREL_RUN */
-
-struct monitor {
-	const struct monitored *w;
-	int sigfd;
-	int sources[MONITOR_SOURCES]; /* of events; -1: it is gone */
-	int going;		      /* the parser ended well */
-	/* when a signal came between that and the payload, or -1 */
-	int64_t early;
-	int started;	/* the payload was executed */
-	int network;	/* the broker was asked for */
-	char lost[256]; /* "", or why it is gone and what that means */
-	/* what is still to be told, as soon as pid 1 has room for it */
-	uint64_t signals, group; /* bit N: signal N; for the payload's group */
-	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
-	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
-	int parser_gone; /* reaped: its pid may be another's */
-	int hung_up;	 /* the other end of control is closed */
-	int gone;	 /* the set-up process, and so all inside, has ended */
-	int by_payload;	 /* code is the payload's own */
-	int code;	 /* -1 until it is known */
-	int signal;	 /* that ended the payload */
-	int seconds;	 /* of processor time that it took */
-	struct bounds bounds;
-	int64_t kill_at; /* after SIGTERM or SIGHUP; -1: never */
-	pid_t notifier;	 /* answers attempts to execute; 0: there is none */
-	char run[RUN_LEN + 1];
-};
+#define LAST_TURNS   16 /* more than a socket holds */
+#define MESSAGES_MAX 64 /* from inside, in one turn */
 
 /* Signals that are passed in. The rest has its default action. */
 static const int passed[] = {
@@ -80,6 +47,7 @@ watched(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 	sigaddset(set, SIGCONT);
 	sigaddset(set, SIGPIPE);
+	sigaddset(set, SIGXFSZ); /* --events: a write(2) fails instead */
 }
 
 void
@@ -139,90 +107,13 @@ resume(struct monitor *m, int foreground)
 	m->foreground = foreground;
 }
 
-/* The run ends with this code; what is inside is killed with pid 1. */
-static void
-give_up(struct monitor *m, int code)
+void
+monitor_give_up(struct monitor *m, int code)
 {
 	if (m->code == -1)
 		m->code = code;
 	if (!m->gone)
 		(void)kill(m->w->setup, SIGKILL);
-}
-
-static void
-failed(struct monitor *m, const struct control *c)
-{
-	char why[TEXT_MAX_LEN];
-
-	/* the parser was killed by ^C, or the like: not worth a word */
-	if (m->code != -1)
-		return;
-	cause_of((enum cause_step)c->a, c->b, why, sizeof(why));
-	log_warn("%s%s%s%s%s", c->text, c->b != 0 ? ": " : "",
-	    c->b != 0 ? strerror(c->b) : "", why[0] != '\0' ? "; " : "", why);
-	give_up(m, EXIT_CARREL);
-}
-
-static const char *
-refused_fix(int err)
-{
-	switch (err) {
-	case EACCES:
-		return "make it executable (chmod +x), or name the program "
-		       "that runs it";
-	case ENOEXEC:
-		return "begin it with a line like #!/bin/sh, or name the "
-		       "program that runs it";
-	case E2BIG:
-		return "the arguments and the environment are too long "
-		       "together, see execve(2)";
-	default:
-		return "see execve(2)";
-	}
-}
-
-static void
-no_exec(struct monitor *m, const struct control *c)
-{
-	const struct monitored *w = m->w;
-	const char *name =
-	    w->options->shell ? "your shell" : w->options->argv[0];
-
-	if (m->code != -1)
-		return;
-	switch (c->a) {
-	case PAYLOAD_NOT_FOUND:
-		missing_tell(w->options, w->caller, w->start, c->text);
-		give_up(m, 127);
-		break;
-	case PAYLOAD_INTERPRETER:
-		log_warn("%s is there, but what runs it is not: \"%s\" is not "
-			 "inside; add a profile that grants it",
-		    name, c->text);
-		give_up(m, 127);
-		break;
-	case PAYLOAD_LOCKED:
-		log_warn("\"%s\" cannot be executed: the profiles say which "
-			 "programs can, and it is none of them; see carrel "
-			 "explain, or add \"interpreter = %s\" to a profile",
-		    c->text, c->text);
-		give_up(m, 126);
-		break;
-	case PAYLOAD_REFUSED:
-		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
-		    strerror(c->b), refused_fix(c->b));
-		give_up(m, 126);
-		break;
-	default:
-		/* only seccomp(2) says so */
-		log_warn("cannot give the payload %s: %s%s", c->text,
-		    strerror(c->b),
-		    c->b == EBUSY ? "; another sandbox around this one answers "
-				    "system calls already, seccomp_unotify(2)"
-				  : "");
-		give_up(m, EXIT_CARREL);
-		break;
-	}
 }
 
 static void
@@ -246,7 +137,7 @@ over(struct monitor *m)
 	m->bounds.wall_by = -1;
 	if (m->code != -1)
 		return;
-	give_up(m, BOUND_EXIT);
+	monitor_give_up(m, BOUND_EXIT);
 }
 
 static int
@@ -294,88 +185,15 @@ stopped(struct monitor *m)
 	resume(m, terminal_resumed(m->w->terminal));
 }
 
-/*
- * What served the network is gone: told once. Before there is a payload the
- * set-up notices, and knows better why. Later the payload sees resets, and may
- * go on; but nobody shall take that for a run that had its network.
- */
 static void
-tell_lost(struct monitor *m)
-{
-	if (m->lost[0] == '\0' || !m->started)
-		return;
-	log_warn("%s", m->lost);
-	m->lost[0] = '\0';
-}
-
-static void
-started(struct monitor *m, const struct control *c)
+started(struct monitor *m)
 {
 	m->started = 1;
-	tell_lost(m);
+	monitor_tell_lost(m);
 	m->w->terminal->used = 1;
-	/* it goes into JSON: hex digits or nothing */
-	snprintf(m->run, sizeof(m->run), "%.*s", RUN_LEN, c->text);
-	m->run[strspn(m->run, "0123456789abcdef")] = '\0';
+	m->run = m->w->run;
 	status_start(m->run);
 	missing_ptrace(m->w->options);
-}
-
-/* A place for one more source of events; NULL: there is none. */
-static int *
-free_source(struct monitor *m)
-{
-	size_t i;
-
-	for (i = 0; i < MONITOR_SOURCES; i++)
-		if (m->sources[i] == -1)
-			return &m->sources[i];
-	return NULL;
-}
-
-/* The payload is about to be executed, and waits until somebody lets it. */
-static void
-answer_execs(struct monitor *m, const struct control *c)
-{
-	struct notify n = {.listener = c->fd, .flags = c->a, .events = -1};
-	int pair[2], *source = free_source(m);
-
-	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
-	    source != NULL && channel_pair(pair) == 0) {
-		*source = pair[0];
-		n.events = pair[1];
-	}
-	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
-	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
-		m->notifier = notify_start(&n);
-	else
-		close(c->fd);
-	if (m->notifier > 0)
-		return;
-	m->notifier = 0;
-	log_warn("cannot start what answers for [exec]: %s; the run ends",
-	    strerror(errno));
-	give_up(m, EXIT_CARREL);
-}
-
-static void
-start_outside(struct monitor *m, int factory)
-{
-	m->network = 1;
-	if (outside_start(m->w->outside, m->w->install,
-		!m->w->options->without_landlock, factory) == -1) {
-		log_warn("start what serves the network: %s", strerror(errno));
-		give_up(m, EXIT_CARREL);
-	}
-	m->sources[MONITOR_SOURCES - 1] = m->w->outside->events;
-}
-
-static void
-outside_gone(struct monitor *m, pid_t pid, int status)
-{
-	(void)outside_ended(
-	    m->w->outside, pid, status, m->lost, sizeof(m->lost));
-	tell_lost(m);
 }
 
 /* Not after what ended the run: there is nothing to be put into a group. */
@@ -385,7 +203,7 @@ group(struct monitor *m, int limits)
 	if (m->code != -1)
 		return;
 	if (bound_group(&m->bounds, limits, m->w->setup) == -1)
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 	else
 		m->tell_grouped = 1;
 }
@@ -405,6 +223,9 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_LIMIT:
 	case CONTROL_GROUP:
 		return !m->started;
+	case CONTROL_PROFILE:
+	case CONTROL_POLICY:
+		return !m->announced && !m->started;
 	case CONTROL_LISTENER:
 		return !m->started && m->notifier == 0;
 	case CONTROL_OVER:
@@ -421,10 +242,13 @@ static void
 message(struct monitor *m, const struct control *c)
 {
 	if (!legal(m, c->type) ||
+	    (c->type == CONTROL_PROFILE &&
+		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
+		    -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		if (c->fd != -1)
 			close(c->fd);
 		return;
@@ -433,23 +257,32 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_SAY:
 		log_warn("%s", c->text);
 		break;
+	case CONTROL_PROFILE:
+		break;
+	case CONTROL_POLICY:
+		monitor_policy(m, c);
+		break;
 	case CONTROL_BROKER:
-		start_outside(m, c->a);
+		monitor_start_outside(m, c->a);
 		break;
 	case CONTROL_FAILED:
-		failed(m, c);
+		/* the parser was killed by ^C, or the like: not worth a word */
+		if (m->code == -1)
+			outcome_failed(c);
+		monitor_give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_REFUSED:
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		break;
 	case CONTROL_STARTED:
-		started(m, c);
+		started(m);
 		break;
 	case CONTROL_NO_EXEC:
-		no_exec(m, c);
+		if (m->code == -1)
+			monitor_give_up(m, outcome_no_exec(m->w, c));
 		break;
 	case CONTROL_LISTENER:
-		answer_execs(m, c);
+		monitor_answer_execs(m, c);
 		break;
 	case CONTROL_LIMIT:
 		break;
@@ -485,7 +318,7 @@ read_control(struct monitor *m)
 	else if (n == -1 && errno != EAGAIN) {
 		log_warn("a bad message from inside: %s; the run ends",
 		    strerror(errno));
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		m->hung_up = 1;
 	}
 }
@@ -497,13 +330,13 @@ parser_ended(struct monitor *m, int status)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		m->going = 1;
-		m->tell_go = 1;
+		monitor_go(m);
 		return;
 	}
 	if (m->code != -1)
 		return;
 	log_warn("%s", ask_ended(status, why, sizeof(why)));
-	give_up(m, EXIT_CARREL);
+	monitor_give_up(m, EXIT_CARREL);
 }
 
 /* pid 1 is gone, and did not say why. */
@@ -522,34 +355,24 @@ inside_ended(struct monitor *m, int status)
 		    WTERMSIG(status));
 }
 
-/* Without it every attempt to execute fails, and nobody would know why. */
-static void
-notifier_ended(struct monitor *m, int status)
-{
-	m->notifier = 0;
-	if (m->gone || m->code != -1 || status == 0)
-		return;
-	log_warn("what answers for [exec] ended by itself; the run ends");
-	give_up(m, EXIT_CARREL);
-}
-
 static void
 children(struct monitor *m)
 {
+	struct rusage usage;
 	int i, status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == m->w->parser) {
 			m->parser_gone = 1;
 			parser_ended(m, status);
 		}
-		if (pid == m->notifier)
-			notifier_ended(m, status);
-		outside_gone(m, pid, status);
+		monitor_notifier_ended(m, pid, status);
+		monitor_outside_gone(m, pid, status);
 		if (pid != m->w->setup)
 			continue;
 		m->gone = 1;
+		m->usage = usage;
 		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
 			read_control(m); /* its last words */
 		bound_leave(&m->bounds);
@@ -559,7 +382,7 @@ children(struct monitor *m)
 	/* nobody is left to wait for, or never could be: no second try */
 	if (pid == -1 && !m->gone) {
 		log_warn("waitpid: %s", strerror(errno));
-		give_up(m, EXIT_CARREL);
+		monitor_give_up(m, EXIT_CARREL);
 		m->gone = 1;
 	}
 }
@@ -573,7 +396,7 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 		children(m);
 		return;
 	}
-	if (sig == SIGCONT || sig == SIGPIPE ||
+	if (sig == SIGCONT || sig == SIGPIPE || sig == SIGXFSZ ||
 	    sigismember(&m->w->start->ignored, sig) == 1)
 		return;
 	/*
@@ -586,7 +409,7 @@ got_signal(struct monitor *m, int sig, int from_terminal)
 			return;
 		if (!m->going ||
 		    (m->early != -1 && channel_now() > m->early + EARLY_MS)) {
-			give_up(m, 128 + sig);
+			monitor_give_up(m, 128 + sig);
 			return;
 		}
 		if (m->early == -1)
@@ -613,31 +436,16 @@ read_signals(struct monitor *m)
 }
 
 /*
- * What was refused inside. Whoever sends is the payload's peer, and may be
- * sent more than there is time for: so many in a turn.
+ * The kernel tells the foreground of it, which is the payload's group while
+ * that has the terminal, and can be ignored there.
  */
 static void
-read_events(struct monitor *m, int *source)
+lost_terminal(struct monitor *m, struct pollfd *p)
 {
-	uint8_t buf[EVENT_BYTES_MAX];
-	struct event e;
-	int i, n = -1;
-
-	errno = EAGAIN;
-	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
-		if ((n = event_receive(*source, &e, buf)) != 1)
-			break;
-		if (events_take(&e) == EVENTS_KILL)
-			give_up(m, EVENTS_EXIT);
-	}
-	if (n == 1 || (n == -1 && errno == EAGAIN))
-		return;
-	if (n == -1) {
-		log_warn("a bad event from a helper: %s; the run ends",
-		    strerror(errno));
-		give_up(m, EXIT_CARREL);
-	}
-	*source = -1;
+	p->fd = -1;
+	p->revents = 0;
+	if (m->w->terminal->inside)
+		got_signal(m, SIGHUP, 1);
 }
 
 /* The earlier of two deadlines, of which -1 is none. */
@@ -650,15 +458,16 @@ earlier(int64_t a, int64_t b)
 static void
 loop(struct monitor *m)
 {
-	struct pollfd p[2 + MONITOR_SOURCES] = {
+	struct pollfd p[3 + MONITOR_SOURCES] = {
 	    {.fd = m->sigfd, .events = POLLIN},
-	    {.fd = m->w->control, .events = POLLIN}};
+	    {.fd = m->w->control, .events = POLLIN},
+	    {.fd = m->w->terminal->fd}};
 	size_t i;
 
 	while (!m->gone) {
 		for (i = 0; i < MONITOR_SOURCES; i++) {
-			p[2 + i].fd = m->sources[i];
-			p[2 + i].events = POLLIN;
+			p[3 + i].fd = m->sources[i];
+			p[3 + i].events = POLLIN;
 		}
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (tell(m) ? 0 : POLLOUT);
@@ -667,13 +476,15 @@ loop(struct monitor *m)
 			    earlier(m->kill_at, m->stop_by)))) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
-			give_up(m, EXIT_CARREL);
+			monitor_give_up(m, EXIT_CARREL);
 		}
 		if (!m->hung_up)
 			read_control(m);
 		for (i = 0; i < MONITOR_SOURCES; i++)
-			read_events(m, &m->sources[i]);
+			monitor_read_events(m, &m->sources[i]);
 		read_signals(m);
+		if ((p[2].revents & POLLHUP) != 0)
+			lost_terminal(m, &p[2]);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
 			m->stop_by = -1; /* something inside does not stop */
 		if (m->bounds.wall_by != -1 &&
@@ -681,34 +492,9 @@ loop(struct monitor *m)
 			over(m);
 		if (m->kill_at != -1 && channel_now() >= m->kill_at) {
 			m->kill_at = -1;
-			give_up(m, 128 + SIGKILL);
+			monitor_give_up(m, 128 + SIGKILL);
 		}
 	}
-}
-
-/*
- * What was on its way when the payload died. The broker, which is told now,
- * has to look at what the kernel refused last, and then hangs up.
- */
-static void
-last_events(struct monitor *m)
-{
-	struct pollfd p = {.events = POLLIN};
-	int64_t deadline = channel_now() + LAST_MS;
-	int *broker = &m->sources[MONITOR_SOURCES - 1];
-	size_t i, k;
-
-	outside_finish(m->w->outside);
-	for (i = 0; i < MONITOR_SOURCES - 1; i++)
-		for (k = 0; k < LAST_TURNS && m->sources[i] != -1; k++)
-			read_events(m, &m->sources[i]);
-	while (*broker != -1 && channel_left(deadline) > 0) {
-		p.fd = *broker;
-		(void)poll(&p, 1, channel_left(deadline));
-		read_events(m, broker);
-	}
-	outside_end(m->w->outside, m->lost, sizeof(m->lost));
-	tell_lost(m);
 }
 
 int
@@ -716,10 +502,12 @@ monitor_run(const struct monitored *w)
 {
 	struct monitor m = {
 	    .w = w, .code = -1, .kill_at = -1, .stop_by = -1, .early = -1};
+	struct events_end end;
 	sigset_t set;
 	size_t i;
 	int code;
 
+	m.run = "";
 	bound_init(&m.bounds);
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
@@ -734,22 +522,23 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
-	if (m.notifier > 0) {
-		(void)kill(m.notifier, SIGKILL);
-		(void)waitpid(m.notifier, NULL, 0);
-	}
 	terminal_leave(w->terminal);
 	if (m.by_payload || m.signal != 0)
 		bound_ended(&m.bounds, m.signal, m.seconds);
 	else if (m.code == BOUND_EXIT)
 		bound_over(&m.bounds);
 	bound_free(&m.bounds);
-	last_events(&m);
+	monitor_last_events(&m);
 	if (w->outside->failed && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;
 		m.by_payload = m.signal = 0;
 	}
-	code = events_end(m.code, m.by_payload);
+	end.started = m.started;
+	end.by_payload = m.by_payload;
+	end.code = m.code;
+	end.signal = m.signal;
+	end.usage = &m.usage;
+	code = events_end(&end);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
 	status_end(m.run, m.by_payload, code, m.signal);

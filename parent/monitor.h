@@ -12,6 +12,7 @@ struct start;
 struct terminal;
 
 #define MONITOR_SOURCES 4
+#define MONITOR_RUN	32 /* hex digits of CARREL_RUN */
 
 /* What the monitor watches: children of this process. */
 struct monitored {
@@ -20,7 +21,8 @@ struct monitored {
 	const struct start *start;
 	const struct install *install;
 	struct terminal *terminal;
-	struct outside *outside; /* started when the set-up asks for it */
+	char run[MONITOR_RUN + 1]; /* its name */
+	struct outside *outside;   /* started when the set-up asks for it */
 	pid_t parser, setup;
 	int control; /* to the set-up, later pid 1 */
 	/* sockets on which events come (ipc/event.h); -1: none (any more) */

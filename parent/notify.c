@@ -20,6 +20,7 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
+#define FINISH_MS    400 /* for what could not be told, in the end */
 #define NOTICE_BYTES 512 /* the kernel's may be longer than our headers' */
 
 union notice {
@@ -34,6 +35,34 @@ struct serving {
 	uint32_t untold; /* refusals for which the socket had no room */
 };
 
+static int
+tell_untold(struct serving *s)
+{
+	const struct event lost = {.surface = EVENT_EXEC,
+	    .flags = EVENT_LOST,
+	    .profile = EVENT_NO_PROFILE,
+	    .count = s->untold,
+	    .action = "",
+	    .resource = "",
+	    .rule = ""};
+
+	if (s->untold > 0 && event_send(s->n->events, &lost) == -1)
+		return -1;
+	s->untold = 0;
+	return 0;
+}
+
+/* Nobody is left inside whom it could keep waiting. */
+static void
+finish(struct serving *s)
+{
+	struct pollfd p = {.fd = s->n->events, .events = POLLOUT};
+
+	if (tell_untold(s) == -1 && errno == EAGAIN &&
+	    poll(&p, 1, FINISH_MS) == 1)
+		(void)tell_untold(s);
+}
+
 /* Never waits: a payload that tries without end does not stop itself. */
 static void
 report(struct serving *s, int err, const char *path)
@@ -45,16 +74,8 @@ report(struct serving *s, int err, const char *path)
 	    .action = "exec",
 	    .resource = path,
 	    .rule = ""};
-	const struct event lost = {.surface = EVENT_EXEC,
-	    .flags = EVENT_LOST,
-	    .profile = EVENT_NO_PROFILE,
-	    .count = s->untold,
-	    .action = "",
-	    .resource = "",
-	    .rule = ""};
 
-	if (s->untold > 0 && event_send(s->n->events, &lost) == 0)
-		s->untold = 0;
+	(void)tell_untold(s);
 	if (event_send(s->n->events, &e) == -1 && s->untold < UINT32_MAX)
 		s->untold++;
 }
@@ -158,8 +179,10 @@ notify_serve(const struct notify *n)
 		if ((p.revents & POLLIN) != 0) {
 			if (serve_one(&s) == -1)
 				return 1;
-		} else if (p.revents != 0)
+		} else if (p.revents != 0) {
+			finish(&s);
 			return 0; /* nobody is left who could ask */
+		}
 	}
 }
 

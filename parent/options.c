@@ -19,6 +19,8 @@ enum {
 	OPT_WAIT_ALL,
 	OPT_ALLOW_PTRACE,
 	OPT_WITHOUT_LANDLOCK,
+	OPT_EVENTS,
+	OPT_REQUIRE_AUDIT,
 	OPT_VERSION,
 	OPT_LATER
 };
@@ -31,31 +33,33 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"no-defaults", no_argument, NULL, OPT_NO_DEFAULTS},
     {"status-fd", required_argument, NULL, OPT_STATUS_FD},
+    {"events", required_argument, NULL, OPT_EVENTS},
+    {"require-audit", no_argument, NULL, OPT_REQUIRE_AUDIT},
     {"wait-all", no_argument, NULL, OPT_WAIT_ALL},
     {"allow-ptrace", no_argument, NULL, OPT_ALLOW_PTRACE},
     {"without-landlock", no_argument, NULL, OPT_WITHOUT_LANDLOCK},
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
-    {"events", required_argument, NULL, OPT_LATER},
     {"user-mode", no_argument, NULL, OPT_LATER},
-    {"require-audit", no_argument, NULL, OPT_LATER},
     {"json", no_argument, NULL, OPT_LATER},
     {"diff", no_argument, NULL, OPT_LATER},
     {NULL, 0, NULL, 0},
 };
 
 static const char *const later_commands[] = {
-    "profile", "config", "why", "violations", "learn", "import", NULL};
+    "profile", "config", "why", "learn", "import", NULL};
 
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
 static const char usage_text[] =
     "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-C DIR]\n"
-    "                  [--status-fd N] [--wait-all] [--allow-ptrace]\n"
+    "                  [--events FILE] [--status-fd N] [--wait-all]\n"
+    "                  [--require-audit] [--allow-ptrace]\n"
     "                  [--without-landlock] [--] COMMAND [ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
     "       carrel explain [the same] [COMMAND]     what run would do\n"
     "       carrel doctor                           can this host do it?\n"
+    "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel --version | --help\n"
     "\n"
     "Runs COMMAND in a sandbox that starts from nothing. Profiles grant what\n"
@@ -65,6 +69,8 @@ static const char usage_text[] =
     "  -C DIR             as if started in DIR; it is the target\n"
     "  -n                 print what would be done, as explain does\n"
     "  -v                 say more\n"
+    "  --events FILE      append what was refused, as lines of JSON\n"
+    "  --require-audit    no run without the host's log\n"
     "  --status-fd N      write how it started and ended to descriptor N\n"
     "  --wait-all         wait for everything that COMMAND leaves behind\n"
     "  --allow-ptrace     let the payload trace its own processes\n"
@@ -109,6 +115,7 @@ static const struct {
     {"shell", COMMAND_RUN, 1},
     {"explain", COMMAND_EXPLAIN, 0},
     {"doctor", COMMAND_DOCTOR, 0},
+    {"violations", COMMAND_VIOLATIONS, 0},
 };
 
 static int
@@ -228,6 +235,11 @@ read_option(const struct reading *r, int c, const char *word)
 		return 0;
 	case OPT_STATUS_FD:
 		return read_descriptor(r, optarg);
+	case OPT_EVENTS:
+		return keep(r, &o->events, optarg);
+	case OPT_REQUIRE_AUDIT:
+		o->require_audit = 1;
+		return 0;
 	case OPT_WAIT_ALL:
 		o->wait_all = 1;
 		return 0;
@@ -282,6 +294,32 @@ read_payload(const struct reading *r, int n, char **v)
 	return 0;
 }
 
+/* argv[0] is the command: violations [--json] [--run ID]. */
+static int
+read_violations(const struct reading *r, int argc, char **argv)
+{
+	static const struct option words[] = {{"json", no_argument, NULL, 'j'},
+	    {"run", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int c;
+
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "+:h", words, NULL)) != -1) {
+		if (c == 'h')
+			return say(r, usage_text);
+		if (c == 'j')
+			r->o->json = 1;
+		else if (c != 'r' || keep(r, &r->o->run, optarg) == -1)
+			break;
+	}
+	if (c != -1 || optind != argc)
+		return wrong(r,
+		    "violations takes --json and --run ID, where ID is "
+		    "the 32 digits of a run, and nothing else");
+	return read_payload(r, 0, NULL);
+}
+
 /* argv[0] is the command. */
 static int
 read_words(const struct reading *r, int argc, char **argv)
@@ -289,6 +327,8 @@ read_words(const struct reading *r, int argc, char **argv)
 	int c, n, doctor = r->o->command == COMMAND_DOCTOR;
 	const char *word;
 
+	if (r->o->command == COMMAND_VIOLATIONS)
+		return read_violations(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {
@@ -344,6 +384,8 @@ options_free(struct options *o)
 	free(o->select);
 	free(o->argv);
 	free(o->dir);
+	free(o->events);
+	free(o->run);
 	free(o->status_file);
 	memset(o, 0, sizeof(*o));
 }

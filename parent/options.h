@@ -6,7 +6,9 @@
 enum command {
 	COMMAND_RUN = 1,
 	COMMAND_EXPLAIN,
-	COMMAND_DOCTOR
+	COMMAND_DOCTOR,
+	COMMAND_VIOLATIONS,
+	COMMAND_LAST = COMMAND_VIOLATIONS
 };
 
 /* The command line. Strings and the lists point into copies of argv. */
@@ -14,8 +16,12 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
+	int require_audit; /* no run that the host's log does not see */
+	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
+	int json;	   /* violations: for a program */
+	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char **select;	   /* -p, in order */
 	size_t nselect;

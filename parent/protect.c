@@ -90,17 +90,23 @@ trust_home(struct caller *c, const char *home)
 
 	snprintf(dir, sizeof(dir), "%s/.config/carrel",
 	    strcmp(home, "/") == 0 ? "" : home);
-	trust(c, dir, "", 1);
+	trust(c, dir, "", TRUST_MAKE | TRUST_PROFILES);
 	trust(c, dir, PROFILES, 0);
+	snprintf(dir, sizeof(dir), "%s/.local/state/carrel",
+	    strcmp(home, "/") == 0 ? "" : home);
+	trust(c, dir, "", TRUST_MAKE);
 }
 
 void
 protect_find(const struct install *in, const struct start *st, struct caller *c)
 {
 	char *config = account_config_dir(st, c);
+	char *state = account_state_dir(st, c);
 	char dir[PATH_MAX], *slash;
 
-	trust(c, config, "", 1);
+	trust(c, state, "", TRUST_MAKE);
+	free(state);
+	trust(c, config, "", TRUST_MAKE | TRUST_PROFILES);
 	trust(c, config, PROFILES, 0);
 	free(config);
 	trust_home(c, c->home);
@@ -159,7 +165,7 @@ way_down(struct way *w, const char *name, int make)
 	return way_note(w);
 }
 
-/* All of below, "/a/b", from w->fd on. 0, or -1 with errno. */
+/* All of below, "/a/b", from w->fd on. make: TRUST_*. 0, or -1 with errno. */
 static int
 way_walk(struct way *w, const char *below, int make)
 {
@@ -179,7 +185,8 @@ way_walk(struct way *w, const char *below, int make)
 		if (errno != ENOENT || !make || way_down(w, name, 1) == -1)
 			return -1;
 	}
-	if (make && mkdirat(w->fd, PROFILES, DIR_MODE) == -1 && errno != EEXIST)
+	if ((make & TRUST_PROFILES) != 0 &&
+	    mkdirat(w->fd, PROFILES, DIR_MODE) == -1 && errno != EEXIST)
 		return -1;
 	return 0;
 }
@@ -226,7 +233,7 @@ missing(const struct caller *c, const struct grant *g, struct survey_row *r,
 		return 0;
 	if ((w.fd = look_again(top)) == -1)
 		return -1;
-	n = way_walk(&w, below, make && mine);
+	n = way_walk(&w, below, make ? mine : 0);
 	err = errno;
 	close(w.fd);
 	if (n == 0)

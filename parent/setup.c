@@ -7,14 +7,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "announce.h"
 #include "ask.h"
 #include "confine.h"
 #include "control.h"
+#include "events.h"
 #include "failure.h"
 #include "init.h"
 #include "ipc/caller.h"
@@ -44,8 +45,7 @@
 #define NAMESPACES_REST                                                        \
 	(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |            \
 	    CLONE_NEWCGROUP)
-#define HOSTNAME  "carrel"
-#define RUN_BYTES 16 /* CARREL_RUN: 128 random bits */
+#define HOSTNAME "carrel"
 
 /* A failed step: the monitor tells the person, the namespaces end here. */
 static void __attribute__((noreturn))
@@ -151,6 +151,29 @@ receive_caller(const struct setup *s, struct caller *out)
 	receiver_free(&r);
 }
 
+/* 0 and the policy, or an errno. The digest is only made where it is read. */
+static int
+decode_policy(
+    const struct setup *s, struct policy *po, char digest[SHA256_HEX + 1])
+{
+	struct sha256 sum;
+	struct receiver r;
+	int err = 0;
+
+	sha256_init(&sum);
+	digest[0] = '\0';
+	if (receiver_init(&r, s->parser, s->deadline, record_policy) == -1)
+		return errno;
+	r.digest = s->audited ? &sum : NULL;
+	if (policy_receive(&r, po) == -1)
+		err = errno;
+	if (s->audited)
+		sha256_end(&sum, digest);
+	receiver_free(&r);
+	close(s->parser);
+	return err;
+}
+
 /*
  * The policy, judged; and the monitor's word that its sender ended well. If
  * the sender ended too early, how it ended says more: the monitor then says
@@ -160,19 +183,15 @@ static void
 receive_policy(const struct setup *s, struct policy *po)
 {
 	struct failure f = {.step = CAUSE_OTHER};
-	struct receiver r;
+	char digest[SHA256_HEX + 1];
 	struct control m;
-	int n = 1, err = 0;
+	int n = 1, err = decode_policy(s, po, digest);
 
-	if (receiver_init(&r, s->parser, s->deadline, record_policy) == -1 ||
-	    policy_receive(&r, po) == -1)
-		err = errno;
-	receiver_free(&r);
-	close(s->parser);
 	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
 		end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
-	    (n = control_wait(s->control, &m, s->deadline)) == -1)
+	    (announce_policy(s->control, err == 0 ? po : NULL, digest) == -1 ||
+		(n = control_wait(s->control, &m, s->deadline)) == -1))
 		err = errno;
 	if (n == 0)
 		_exit(1); /* nobody is left to tell */
@@ -189,17 +208,9 @@ receive_policy(const struct setup *s, struct policy *po)
 }
 
 static int
-name_run(struct plan *plan, struct failure *f)
+name_run(const struct setup *s, struct plan *plan, struct failure *f)
 {
-	unsigned char bits[RUN_BYTES];
-	char hex[2 * RUN_BYTES + 1];
-	size_t i;
-
-	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
-		return failure_set(f, CAUSE_OTHER, "getrandom");
-	for (i = 0; i < sizeof(bits); i++)
-		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
-	if (plan_setenv(plan, "CARREL_RUN", hex) == -1)
+	if (plan_setenv(plan, "CARREL_RUN", s->run) == -1)
 		return failure_set(f, CAUSE_OTHER, "name the run");
 	return 0;
 }
@@ -267,12 +278,11 @@ say_elsewhere(
 	}
 }
 
-/* A status that the payload could write itself would be worth nothing. */
+/* What the payload could write itself would be worth nothing. */
 static int
-status_out_of_reach(const struct setup *s, const struct policy *po,
+out_of_reach(const char *option, const char *file, const struct policy *po,
     const struct survey *sv, struct failure *f)
 {
-	const char *file = s->options->status_file;
 	size_t i;
 
 	for (i = 0; file != NULL && i < po->ngrants; i++) {
@@ -282,9 +292,9 @@ status_out_of_reach(const struct setup *s, const struct policy *po,
 			continue;
 		errno = 0;
 		return failure_set(f, CAUSE_OTHER,
-		    "--status-fd: %s lies in %s, which the payload may write; "
-		    "use a pipe, or a file elsewhere",
-		    file, sv->rows[i].real);
+		    "%s: %s lies in %s, which the payload may write; use a "
+		    "file elsewhere",
+		    option, file, sv->rows[i].real);
 	}
 	return 0;
 }
@@ -326,8 +336,10 @@ build(const struct setup *s, struct policy *po, struct root *root,
 		say_elsewhere(s, po, plan);
 	}
 	hostenv_free(&host);
-	if (status_out_of_reach(s, po, &survey, &f) == -1 ||
-	    name_run(plan, &f) == -1 ||
+	if (out_of_reach("--status-fd", s->options->status_file, po, &survey,
+		&f) == -1 ||
+	    out_of_reach("--events", events_path(), po, &survey, &f) == -1 ||
+	    name_run(s, plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1)
 		end(s, &f);
@@ -403,6 +415,7 @@ setup_main(const struct setup *s, struct caller *caller)
 	}
 	if (s->options->status_fd > 2)
 		close(s->options->status_fd);
+	events_forget();
 	if (begin(s, &root, &f) == -1)
 		end(s, &f);
 	receive_caller(s, caller);

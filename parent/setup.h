@@ -22,6 +22,8 @@ struct setup {
 	int parser;	  /* receives the policy */
 	int64_t deadline; /* for it: struct asked */
 	int control;	  /* to the monitor */
+	const char *run;  /* its name, hex */
+	int audited;	  /* somebody wants the policy's digest */
 	/* to the broker and the socket factory, outside.h */
 	int network[2];
 	int outside[4]; /* the others' ends of these: closed at once */

@@ -53,6 +53,8 @@ check)
 	need clang-format clang-format
 	need clang-tidy clang-tidy
 	need cppcheck cppcheck
+	need rsyslog rsyslogd
+	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
 	;;
 uml)

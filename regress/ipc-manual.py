@@ -31,6 +31,9 @@ WRITERS = {
     "BROKER_SOCKET": ("ipc/broker.c", r"^put_socket\("),
     "BROKER_END": ("ipc/broker.c", r"^put_end\("),
     "READY": ("ipc/broker.c", r"^put_ready\("),
+    "RUN": ("ipc/kept.c", r"^put_run\("),
+    "KEPT_PROFILE": ("ipc/kept.c", r"^put_kept_profile\("),
+    "RUN_END": ("ipc/kept.c", r"^put_run_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

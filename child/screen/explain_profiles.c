@@ -48,14 +48,13 @@ claims(const struct policy *po, size_t profile)
 static void
 profile_rows(struct out *o, const struct policy *po, size_t i)
 {
-	static const char *const layers[] = {"", "shipped", "host", "user"};
 	const struct profile *p = &po->profiles[i];
 	struct cell left = {0}, right = {0};
 	size_t k, n = claims(po, i);
 
 	cell_add(&left, p->name);
 	selected(&right, po, i);
-	out_row(o, layers[p->layer], &left, &right, "");
+	out_row(o, policy_layer(p->layer), &left, &right, "");
 	cell_quote(&left, p->file);
 	cell_addf(&left, ", %zu grant%s", n, n == 1 ? "" : "s");
 	out_note(o, &left);

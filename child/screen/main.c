@@ -8,6 +8,7 @@
 #include "ipc/log.h"
 #include "doctor.h"
 #include "explain.h"
+#include "violations.h"
 
 #define CHANNEL_FD 3
 
@@ -35,5 +36,8 @@ main(int argc, char *argv[])
 		return explain_run(CHANNEL_FD);
 	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
 		return doctor_run(argv[2], argv[3]);
+	if (argc == 5 && strcmp(argv[1], "violations") == 0)
+		return violations_run(
+		    argv[2], strcmp(argv[3], "json") == 0, argv[4]);
 	fatal("carrel-screen is started by carrel");
 }

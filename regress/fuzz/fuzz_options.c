@@ -11,7 +11,7 @@ judge_options(const struct options *o)
 {
 	size_t i;
 
-	if (o->command < COMMAND_RUN || o->command > COMMAND_DOCTOR)
+	if (o->command < COMMAND_RUN || o->command > COMMAND_LAST)
 		broken("options", "no command");
 	if ((o->argv == NULL) != (o->shell != 0))
 		broken("options", "neither a shell nor a payload");

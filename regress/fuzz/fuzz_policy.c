@@ -17,7 +17,7 @@ say(struct sender *s)
 	struct rule rules[] = {{RULE_INTERPRETER, 0, 0, x, 0, 5},
 	    {RULE_INTERPRETER, 0, 0, x, 1, 5},
 	    {RULE_LIMIT, LIMIT_MEMORY, 1 << 26, none, 1, 6},
-	    {RULE_REPORT, REPORT_FS, 0, none, 0, 7}};
+	    {RULE_REPORT, REPORT_EXEC, 0, none, 0, 7}};
 	struct policy po;
 	size_t i;
 

@@ -34,7 +34,7 @@ PROTECTS = ((0, "clone"), (0, "vfork"), (1, "unshare"), (0, "socketpair"),
             (1, "landlock_add_rule"), (1, "prctl"),
             (1, "landlock_restrict_self"), (1, "ioctl"), (1, "write"),
             (1, "mkdirat"), (1, "symlinkat"), (1, "mknodat"),
-            (1, "getrandom"), (3, "setpgid"), (2, "seccomp"),
+            (0, "getrandom"), (3, "setpgid"), (2, "seccomp"),
             (2, "landlock_create_ruleset"), (2, "landlock_add_rule"),
             (2, "close_range"), (2, "landlock_restrict_self"),
             (2, "prlimit64"))

@@ -14,10 +14,10 @@ import golden
 SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
     format graph judge layers reader resolve rule sandbox select value
     variable"""), (
-    "parent/%s.c", """account ask bound helper main missing monitor network
-    options outside plan plan_env plan_exec plan_judge plan_list plan_own
-    plan_shape plan_start plan_trust
-    start""")
+    "parent/%s.c", """account ask bound events events_file helper main missing
+    monitor monitor_helpers network options outcome outside plan plan_env
+    plan_exec plan_judge plan_list plan_own plan_shape plan_start
+    plan_trust start""")
 
 # (file, a regular expression for the whole text): why it is not below.
 EXEMPT = [
@@ -40,7 +40,7 @@ EXEMPT = [
      "the kernel has no such path"),
     ("helper", r"vfork: .*|; too many processes, or .*|; a filter around .*",
      "the parser cannot be started: run/hosts.t V026"),
-    ("account|start|monitor|main|helper|ask", r"(getgroups|sigaction.*|"
+    ("account|start|monitor|monitor_helpers|main|helper|ask", r"(getgroups|sigaction.*|"
      r"sigprocmask|setitimer|getrlimit|setrlimit|personality|no_new_privs|"
      r"socketpair|fork|signalfd|waitpid|close_range|a session keyring): .*|"
      r"timer slack: .*|"
@@ -50,13 +50,18 @@ EXEMPT = [
     ("monitor", r"unexpected message .*|a bad message from inside.*",
      "pid 1 would have to lie"),
     ("missing", r"%s: tracing other processes .*", "run/threads.t S70"),
-    ("monitor", r"what answers for .*", "run/exec.t S6"),
-    ("monitor", r"cannot start what answers .*|; another sandbox around .*|"
+    ("monitor_helpers", r"what answers for .*", "run/exec.t S6"),
+    ("monitor_helpers|outcome", r"cannot start what answers .*|; another sandbox around .*|"
      r"cannot give the payload .*", "a call that fails: "
      "hostile/failclosed.t, unit/test_notify.c"),
-    ("monitor", r"a bad event from a helper.*", "a helper would have to: "
+    ("events|monitor_helpers", r"--require-audit: .*|/dev/log: .*", "the host's "
+     "log is there or not: run/audit.t"),
+    ("events", r"--events .* lines are missing|%llu violation.*|  %s: .*|"
+     r"  and %.*|no match", "run/events.t has violations"),
+    ("events_file", r"belongs to another user", "run/events.t"),
+    ("monitor_helpers", r"a bad event from a helper.*", "a helper would have to: "
      "unit/test_event.c"),
-    ("monitor", r"the arguments and the environment are too long .*",
+    ("outcome", r"the arguments and the environment are too long .*",
      "run/exit.t B010"),
     ("ask", r"%s(was|used|crashed|find the|failed|gave|has not|ended|does not).*|"
      r"(was|used|crashed) .*|%s .*|the policy has more than .*|"
@@ -197,7 +202,8 @@ with Place() as p:
     p.write("plain", "x\n")
     T = p.top
     # the text of a profile
-    b.file("a section of a later version", "[audit]\nreport = fs\n")
+    b.file("a section of a later version", "[tool x]\neffect = none\n")
+    b.file("a report of a later version", "[audit]\nreport = fs\n")
     b.file("an unknown section", "[files]\nread = /usr\n")
     b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
     b.file("a tier of a later version", "tier = read-only\n")
@@ -588,6 +594,8 @@ with Place() as p:
           code=NOTEXEC)
     p.unprofile()
     # the command line
+    p.write(T + "/one", "")
+    os.link(T + "/one", T + "/two")
     for name, argv in (
             ("no command", []),
             ("an unknown command", ["frobnicate"]),
@@ -601,6 +609,16 @@ with Place() as p:
             ("too many -p", ["run"] + ["-p", "@sys"] * 257 + ["true"]),
             ("a long -p", ["run", "-p", "n" * 5000, "true"]),
             ("doctor and more", ["doctor", "x"]),
+            ("violations and more", ["violations", "x"]),
+            ("violations of what", ["violations", "--run"]),
+            ("events to a link", ["run", "--events", T + "/toroot", "true"]),
+            ("events to a directory", ["run", "--events", T, "true"]),
+            ("events to a socket", ["run", "--events", T + "/sock", "true"]),
+            ("events to a FIFO", ["run", "--events", T + "/fifo", "true"]),
+            ("events to nowhere", ["run", "--events", T + "/none/x",
+                                   "true"]),
+            ("events to two names", ["run", "--events", T + "/two", "true"]),
+            ("events where the payload is", ["run", "--events", "ev", "true"]),
             ("shell and a command", ["shell", "true"]),
             ("an empty command", ["run", "--", ""]),
             ("-C of the kernel", ["run", "-C", "/proc/self", "--", "true"]),

@@ -103,7 +103,7 @@ with Place() as p:
          "[hooks]\nrun = x\n", (3, "hooks"))
     for sec, body in (("egress", "allow = https://example.test:443"),
                       ("environ.set", "FOO = bar"), ("limits", "cpu-time = 60s"),
-                      ("exec", "spawn = no"), ("audit", "report = fs")):
+                      ("exec", "spawn = no"), ("audit", "report = exec")):
         p.profile("x", HEAD + "[%s]\n%s\n" % (sec, body))
         r = p.do("run", "-p", "x", "--", "sh", "-c", "echo %s $FOO" % MARK)
         ok(r.code == OWN and sec in r.err and MARK not in r.out or
@@ -328,8 +328,7 @@ with Place() as p:
     p.unprofile()
 
     # what is for a later version is refused by name
-    for opt in (["-f", "x"], ["--events", "x"], ["--json"],
-                ["--user-mode"], ["--require-audit"]):
+    for opt in (["-f", "x"], ["--json"], ["--user-mode"]):
         r = p.do("run", *opt, "--", "echo", MARK)
         ok(r.code in (OWN, 0) and (r.code == 0 or opt[0] in r.err or
                                    opt[0].lstrip("-") in r.err),

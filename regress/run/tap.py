@@ -212,6 +212,10 @@ class Place:
         for n in names or [x[:-8] for x in os.listdir(self.layer)]:
             os.unlink(self.layer + "/" + n + ".profile")
 
+    def forget(self):
+        """No profile is flagged any more, so that nothing warns."""
+        shutil.rmtree(self.home + "/.local/state/carrel", ignore_errors=True)
+
     def start(self, *argv, env=None, cwd=None, **kw):
         e = self.env if env is None else env
         return start([self.carrel] + list(argv), e, cwd or self.proj, **kw)

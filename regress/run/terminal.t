@@ -265,6 +265,13 @@ with Place() as p:
     os.kill(t.pid, signal.SIGKILL)
     t.close()
     ok(not gone(12), "S63 a hang-up ends the run", gone(0))
+    t = Terminal(p.env, p.proj)
+    t.expect("OUT> ")
+    t.line(carrel + "sh -c 'trap \"\" HUP; echo UP''B; exec sleep 1000'")
+    t.expect("UPB")
+    os.kill(t.pid, signal.SIGKILL)
+    t.close()
+    ok(not gone(14), "S63 also that of a payload that ignores it", gone(0))
 
     # no terminal at all
     r = p.host("setsid", CARREL, "run", "--", "sh", "-c",

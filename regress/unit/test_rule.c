@@ -58,7 +58,6 @@ static const struct {
     {RULE_LIMIT, "core-size", "8K", LIMIT_CORE_SIZE, 8192, ""},
     {RULE_LIMIT, "tmpfs", "2G", LIMIT_TMPFS, 2ULL << 30, ""},
     {RULE_REPORT, "report", "exec", REPORT_EXEC, 0, ""},
-    {RULE_REPORT, "report", "fs", REPORT_FS, 0, ""},
     {RULE_VIOLATION, "on-violation", "fail", 0, VIOLATION_FAIL, ""},
     {RULE_VIOLATION, "on-violation", "kill", 0, VIOLATION_KILL, ""},
 };
@@ -98,6 +97,7 @@ static const struct {
     {RULE_NO_UNIX, "unix", "yes", "says what is so", "write no"},
     {RULE_ONCE, "once", "no", "says what is so", "write yes"},
     {RULE_ONCE, "once", "yes yes", "is not a value", "write yes"},
+    {RULE_REPORT, "report", "fs", "is not in this version", "remove"},
     {RULE_REPORT, "report", "egress", "is not a value", "exec or fs"},
     {RULE_VIOLATION, "on-violation", "report", "is not a value",
 	"fail or kill"},
@@ -196,7 +196,6 @@ good(struct policy *po)
 	say(po, 2, RULE_NO_SPAWN, 0, 0, "");
 	say(po, 2, RULE_ONCE, 0, 0, "");
 	say(po, 1, RULE_REPORT, REPORT_EXEC, 0, "");
-	say(po, 2, RULE_REPORT, REPORT_FS, 0, "");
 	say(po, 0, RULE_VIOLATION, 0, VIOLATION_KILL, "");
 	say(po, 1, RULE_VIOLATION, 0, VIOLATION_FAIL, "");
 	say(po, 2, RULE_VIOLATION, 0, VIOLATION_KILL, "");
@@ -364,7 +363,6 @@ START_TEST(strictest)
 		is(&po, c.no_spawn, 0, 0);
 		is(&po, c.once, 2, 0);
 		is(&po, c.report[REPORT_EXEC], 1, 0);
-		is(&po, c.report[REPORT_FS], 2, 0);
 		is(&po, c.violation, 0, VIOLATION_KILL);
 		ck_assert_uint_eq(c.ninterpreters, 2);
 		ck_assert_str_eq(c.interpreters[0]->text, "/usr/bin/y");
