@@ -128,6 +128,30 @@ ok(n <= first + 2, "S88 the payload resets what no server reads: it is over",
    first, n)
 ok(b.end() == 0, "S88 it ends")
 
+# Urgent bytes, which splice(2) does not pass
+
+Server(ALLOWED, 7)
+b = Broker("tcp://%s:7" % ALLOWED, "tls://a.test:443")
+s = b.connect(ALLOWED, 7, timeout=2)
+for part, flags in ((b"ab", 0), (b"X", socket.MSG_OOB), (b"cd", 0)):
+    s.send(part, flags)
+    time.sleep(0.05)
+r = outcome(s, b"ef", True)
+ok(r in (b"abcdef", b"abXcdef"), "S88 what follows an urgent byte arrives", r)
+# a name of any bytes is told as it is
+
+odd = bytes(range(1, 256))
+ext = b"\0\0" + struct.pack(">HHBH", len(odd) + 5, len(odd) + 3, 0,
+                            len(odd)) + odd
+body = b"\3\3" + bytes(32) + b"\0\0\2\x13\1\1\0" + \
+    struct.pack(">H", len(ext)) + ext
+hello = b"\1" + struct.pack(">I", len(body))[1:] + body
+s = b.connect("a.test", 443)
+r = outcome(s, b"\x16\3\1" + struct.pack(">H", len(hello)) + hello)
+ok(r == "reset" and b.saw("tls", "the server name is "),
+   "S85 a name of odd bytes is refused and reported", r, b.events)
+ok(b.end() == 0, "S88 it ends")
+
 # Name servers that talk and do not answer
 
 b = Broker("*")
