@@ -219,7 +219,7 @@ events_take(const struct event *e)
 }
 
 static void
-summary(void)
+summary(int failed)
 {
 	const struct seen *s;
 	size_t i;
@@ -228,7 +228,7 @@ summary(void)
 	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
 	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
 		s = &ev.seen.list[i];
-		log_warn("  %s: %s \"%s\", %s, %llu time%s",
+		log_warn("  %s %s \"%s\", %s, %llu time%s",
 		    event_surface(s->e.surface), s->e.action,
 		    SHOWN(s->e.resource),
 		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
@@ -240,6 +240,10 @@ summary(void)
 	if (ev.seen.lost > 0)
 		log_warn("  and %llu of which no more is known",
 		    (unsigned long long)ev.seen.lost);
+	if (failed)
+		log_warn("  which ends the run with %d, for a profile says "
+			 "on-violation = %s",
+		    EVENTS_EXIT, ev.t.on == VIOLATION_KILL ? "kill" : "fail");
 }
 
 /* What nobody will find where he looks for it. */
@@ -302,7 +306,7 @@ events_end(const struct events_end *end)
 		begin("refused", code);
 	if (ev.seen.times > 0) {
 		remember_run(&ev.state, &ev.t, &ev.seen, code);
-		summary();
+		summary(code == EVENTS_EXIT && !mine);
 	}
 	if (verdict(0) == EVENTS_BROKEN)
 		code = EXIT_CARREL;
