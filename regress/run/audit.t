@@ -91,14 +91,14 @@ class Log:
                 x.wait()
             shutil.rmtree(self.top, ignore_errors=True)
 
-    def popen(self, *argv, cwd=None, **kw):
+    def popen(self, *argv, cwd=None, carrel=CARREL, **kw):
         kw = dict(dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE), **kw)
         with root():
             return subprocess.Popen(self.argv(
                 "sh", "-c", 'cd "$0" && exec "$@"', cwd or self.p.proj,
                 "setpriv", "--reuid", str(UID),
-                "--regid", str(GID), "--init-groups", CARREL, *argv),
+                "--regid", str(GID), "--init-groups", carrel, *argv),
                 env=self.p.env, **kw)
 
     def do(self, *argv, **kw):
@@ -197,7 +197,8 @@ def in_terminal(p, log):
             os.symlink(CARREL, at)
         a, b = pty.openpty()
         tty_name = os.ttyname(b)
-        proc = log.popen("run", "--", "true", stdin=b, stdout=b, stderr=b,
+        proc = log.popen("run", "--", "true", carrel=at, stdin=b, stdout=b,
+                         stderr=b,
                          preexec_fn=lambda: (
                              os.setsid(), fcntl.ioctl(b, termios.TIOCSCTTY,
                                                       0)),
@@ -206,8 +207,9 @@ def in_terminal(p, log):
         proc.wait()
         os.close(a)
         got = log.records(2)
-        equal([x.get("tty") for x in got][:1], [tty_name[len("/dev/"):]],
-              "V037 IDNAME the terminal of a carrel in one", got)
+        equal([x.get("tty") for x in got][:1] + [x.get("event") for x in got],
+              [tty_name[len("/dev/"):], "start", "end"],
+              "V037 IDNAME the terminal, by a carrel with an odd name", got)
 
 
 def violations(p, log):

@@ -363,7 +363,7 @@ def trouble(p):
        ["start", "violation"], "S75 SIGKILL of the monitor: whole lines, no "
        "end, nothing lives", lines(ev))
     r = p.do("run", "-p", "ev", "--", PY, "-V")
-    ok("violated before" in r.err, "S76 and the profile is flagged", r)
+    ok("violated before" in r.err, "R065 S76 and the profile is flagged", r)
     os.unlink(ev)
 
 
@@ -518,7 +518,7 @@ def hostile_state(p):
         r = attempt(p, "1*/bin/sh")
         ok(r.code == 0 and r.out == MARK + "\n13\n" and
            ("violated before" in r.err) == warns and
-           tree(p.top + "/out") == before, "V039 a run with " + name, r)
+           tree(p.top + "/out") == before, "V039 R066 a run with " + name, r)
         r = p.do("violations")
         ok(r.code == listed and "\x1b" not in r.out + r.err,
            "V039 violations with " + name, r)
@@ -568,7 +568,8 @@ def hostile_state(p):
                                            "x")), True)
     p.forget()
     ok(open(out + "/canary").read() == "canary\n" and
-       sorted(os.listdir(out)) == ["canary"], "V040 nothing was followed")
+       sorted(os.listdir(out)) == ["canary"],
+       "V040 R067 STATE nothing was followed")
     # a payload that can write the home cannot write the state
     attempt(p, "1*/bin/sh")
     p.fs("home", "write = {home}")

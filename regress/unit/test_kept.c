@@ -246,6 +246,7 @@ static const struct {
 	1},
 };
 
+/* V039: whatever lies there, nothing is followed and nobody waits. */
 START_TEST(hostile)
 {
 	struct state st = {.path = path, .run = RUN, .uid = getuid()};
