@@ -340,7 +340,7 @@ def trouble(p, log):
     r = log.do("run", "--require-audit", "--", "echo", MARK)
     ok(r.code == OWN and MARK not in r.out and "--require-audit" in r.err and
        "start the host's log daemon" in r.err,
-       "S6 S104 no log and --require-audit: refused, with the fix", r)
+       "S6 V027 no log and --require-audit: refused, with the fix", r)
     log.start()
     log.records(1)
     r = log.do("run", "--require-audit", "--", "echo", MARK)
