@@ -298,30 +298,46 @@ def trouble(p):
         try:
             with open(small + "/fill", "wb") as f:
                 f.write(bytes(8 * 1024))
-            made = " ".join("'1*/tmp/%d'" % i for i in range(60))
-            r = p.do("run", "-p", "ev", "--events", small + "/ev", "--", PY,
-                     "-c", "import os\nfor i in range(60):\n"
-                     " f = '/tmp/%d' % i; open(f, 'w'); os.chmod(f, 0o755)\n"
-                     " try: os.execv(f, [f])\n except OSError: pass\n"
-                     "print('END')")
+            proc = p.start("run", "-p", "ev", "--events", small + "/ev", "--",
+                           PY, "-c", "import os\nfor i in range(61):\n"
+                           " f = '/tmp/%d' % i; open(f, 'w')\n"
+                           " os.chmod(f, 0o755)\n"
+                           " if i == 60: print('FULL', flush=True); input()\n"
+                           " try: os.execv(f, [f])\n except OSError: pass\n"
+                           "print('END')", stdin=subprocess.PIPE)
+            proc.stdout.readline()
+            until(lambda: not subprocess.run(
+                ["sh", "-c", "echo >> %s/more" % small],
+                stderr=subprocess.DEVNULL).returncode == 0)
+            with open(small + "/ev", "rb") as f:
+                full = f.read()
+            os.unlink(small + "/fill")
+            r = finish(proc, 20, stdin=b"\n")
             ok(r.out == "END\n" and r.code == 0 and "No space left" in r.err
                and "lines are missing" in r.err and
-               "60 violations" in r.err,
+               "61 violations" in r.err,
                "S75 a full disk: the run goes on, and what is missing is told",
                r)
             with open(small + "/ev", "rb") as f:
                 data = f.read()
-            whole = data[:data.rindex(b"\n") + 1].decode().splitlines()
+            whole = full[:full.rindex(b"\n") + 1].decode().splitlines()
             for x in whole:
                 VALID.validate(json.loads(x))
-            ok(2 < len(whole) < 62, "S75 and what is there is whole but for "
-               "the last line", len(whole), data[-100:])
-            os.unlink(small + "/fill")
+            ok(2 < len(whole) < 62 and data.startswith(full),
+               "S75 and what is there is whole but for the last line",
+               len(whole), full[-100:])
+            later = data[len(full):]
+            ok(not full.endswith(b"\n") and later.startswith(b"\n") and
+               [json.loads(x)["event"] for x in later[1:].splitlines()] ==
+               ["violation", "end"], "S75 when there is room again a line "
+               "begins anew", full[-60:], later[:200])
+            with open(small + "/ev", "ab") as f:
+                f.write(b"{torn")
+            data += b"{torn"
             r = attempt(p, "1*/bin/sh", ev=small + "/ev")
             with open(small + "/ev", "rb") as f:
                 now = f.read()[len(data):]
-            torn = not data.endswith(b"\n")
-            ok(now.startswith(b"\n") == torn and
+            ok(now.startswith(b"\n") and
                [json.loads(x)["event"] for x in now.split(b"\n") if x] ==
                ["start", "violation", "end"],
                "S75 the next run begins a line of its own", now[:200])
