@@ -282,7 +282,22 @@ def attacks(p):
             except OSError:
                 pass
         print('LOOKED')""")
-    equal(r.out, "LOOKED\n", "S62 no process inside has its descriptor", r)
+    equal(r.out, "LOOKED\n", "S62 no process inside shows its descriptor", r)
+    if not IS_ROOT:
+        return
+    proc = p.start("run", "-p", "ev", "--events", control, "--", PY, "-c",
+                   "print('UP', flush=True); input()", stdin=subprocess.PIPE)
+    proc.stdout.readline()
+    has = []
+    with root():
+        for pid in sandboxed():
+            for fd in os.listdir("/proc/%d/fd" % pid):
+                if os.readlink("/proc/%d/fd/%s" % (pid, fd)) == control:
+                    has.append(pid)
+    n = len(sandboxed())
+    finish(proc, 20, stdin=b"\n")
+    ok(has == [proc.pid] and n >= 3, "S62 nor has it one: the monitor alone",
+       has, proc.pid)
 
 
 def trouble(p):
@@ -596,6 +611,12 @@ def hostile_state(p):
     ok(r.out == "%s\n%s\n" % (MARK, d) and r.err.count("Read-only") >= 3 and
        "busy" in r.err, "S7 the state is read-only inside", r)
     p.unprofile("home")
+    r = p.do("run", "--", "sh", "-c", "echo %s; touch xdg/carrel/x; "
+             "mv xdg y" % MARK, env=dict(p.env, XDG_STATE_HOME=p.proj +
+                                         "/xdg"))
+    ok(r.out == MARK + "\n" and "Read-only" in r.err and "busy" in r.err,
+       "S7 nor is that of XDG_STATE_HOME in the target", r)
+    shutil.rmtree(p.proj + "/xdg")
     ok(json.loads(p.do("violations", "--json").out)["flagged"][0]["digest"] ==
        d, "S7 and is as it was")
 
