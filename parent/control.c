@@ -104,6 +104,13 @@ passed(struct msghdr *h)
 }
 
 static int
+brings_fd(enum control_type type)
+{
+	return type == CONTROL_LISTENER || type == CONTROL_FACTORY ||
+	       type == CONTROL_BROKER;
+}
+
+static int
 decode(struct control *m, const uint8_t *data, size_t len)
 {
 	struct rcur c;
@@ -117,7 +124,7 @@ decode(struct control *m, const uint8_t *data, size_t len)
 	if (rcur_end(&c) == -1 || m->type < CONTROL_GO ||
 	    m->type > CONTROL_LAST)
 		return -1;
-	return (m->type == CONTROL_LISTENER) == (m->fd != -1) ? 0 : -1;
+	return brings_fd(m->type) == (m->fd != -1) ? 0 : -1;
 }
 
 int

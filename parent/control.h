@@ -21,7 +21,8 @@ enum control_type {
 	CONTROL_GROUPED, /* pid 1 is in the control group of the run */
 	/* inside to monitor */
 	CONTROL_SAY,	 /* text: a message for a person */
-	CONTROL_BROKER,	 /* start the broker; a: 1 the socket factory, too */
+	CONTROL_FACTORY, /* with the socket factory's end; BROKER follows */
+	CONTROL_BROKER,	 /* start what serves the network; the broker's end */
 	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
 	CONTROL_REFUSED, /* the run is refused; SAY told why */
 	CONTROL_PROFILE, /* a: layer, b: charged, text: DIGEST NAME FILE */

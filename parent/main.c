@@ -121,21 +121,19 @@ begin_run(const struct install *in, const struct options *o,
 	int control[2];
 
 	session_keyring();
+	outside_init(w->outside);
 	terminal_find(w->terminal);
 	name_run(w->run);
 	events_open(o, s.uid, w->terminal->fd, w->run);
 	s.run = w->run;
 	s.audited = events_audited();
-	if (channel_pair(control) == -1 ||
-	    outside_init(w->outside, s.network) == -1)
+	if (channel_pair(control) == -1)
 		fatal("socketpair: %s", strerror(errno));
 	s.terminal = w->terminal->mode;
 	s.tty = w->terminal->fd;
 	s.control = control[1];
 	s.outside[0] = control[0];
 	s.outside[1] = a->peer;
-	s.outside[2] = w->outside->broker;
-	s.outside[3] = w->outside->factory;
 	w->install = in;
 	w->options = o;
 	w->start = st;
@@ -144,8 +142,6 @@ begin_run(const struct install *in, const struct options *o,
 	if (w->setup == -1)
 		setup_refused(errno);
 	close(control[1]);
-	close(s.network[0]);
-	close(s.network[1]);
 }
 
 static int

@@ -213,6 +213,9 @@ static int
 legal(const struct monitor *m, enum control_type type)
 {
 	switch (type) {
+	case CONTROL_FACTORY:
+		return m->going && !m->started && !m->network &&
+		       m->w->outside->factory == -1;
 	case CONTROL_BROKER:
 		return m->going && !m->started && !m->network;
 	case CONTROL_SAY:
@@ -262,8 +265,11 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_POLICY:
 		monitor_policy(m, c);
 		break;
+	case CONTROL_FACTORY:
+		m->w->outside->factory = c->fd;
+		break;
 	case CONTROL_BROKER:
-		monitor_start_outside(m, c->a);
+		monitor_start_outside(m, c->fd);
 		break;
 	case CONTROL_FAILED:
 		/* the parser was killed by ^C, or the like: not worth a word */

@@ -103,11 +103,11 @@ monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
 }
 
 void
-monitor_start_outside(struct monitor *m, int factory)
+monitor_start_outside(struct monitor *m, int broker)
 {
 	m->network = 1;
 	if (outside_start(m->w->outside, m->w->install,
-		!m->w->options->without_landlock, factory) == -1) {
+		!m->w->options->without_landlock, broker) == -1) {
 		log_warn("start what serves the network: %s", strerror(errno));
 		monitor_give_up(m, EXIT_CARREL);
 	}

@@ -57,7 +57,7 @@ void monitor_policy(struct monitor *, const struct control *);
 void monitor_answer_execs(struct monitor *, const struct control *);
 void monitor_notifier_ended(struct monitor *, pid_t, int status);
 /* CONTROL_BROKER */
-void monitor_start_outside(struct monitor *, int factory);
+void monitor_start_outside(struct monitor *, int broker);
 /* A child ended, which may be one of these. */
 void monitor_tell_lost(struct monitor *);
 void monitor_outside_gone(struct monitor *, pid_t, int status);

@@ -15,26 +15,15 @@
 
 static const char broker[] = "carrel-broker";
 
-int
-outside_init(struct outside *o, int inner[2])
+void
+outside_init(struct outside *o)
 {
-	int pair[2];
-
 	memset(o, 0, sizeof(*o));
-	o->events = -1;
-	if (channel_pair(pair) == -1)
-		return -1;
-	o->broker = pair[0];
-	inner[0] = pair[1];
-	if (channel_pair(pair) == -1)
-		return -1;
-	o->factory = pair[0];
-	inner[1] = pair[1];
-	return 0;
+	o->events = o->factory = -1;
 }
 
 static int
-start_broker(struct outside *o, const struct install *in, int landlock)
+start_broker(struct outside *o, const struct install *in, int landlock, int fd)
 {
 	char without[] = "--without-landlock", name[sizeof(broker)];
 	char *argv[] = {name, landlock ? NULL : without, NULL};
@@ -43,7 +32,7 @@ start_broker(struct outside *o, const struct install *in, int landlock)
 	memcpy(name, broker, sizeof(name));
 	if (channel_pair(pair) == -1)
 		return -1;
-	o->broker_pid = helper_serve(in, broker, argv, o->broker, pair[1]);
+	o->broker_pid = helper_serve(in, broker, argv, fd, pair[1]);
 	o->events = pair[0];
 	close(pair[1]);
 	return 0;
@@ -64,16 +53,18 @@ start_factory(struct outside *o)
 }
 
 int
-outside_start(
-    struct outside *o, const struct install *in, int landlock, int factory)
+outside_start(struct outside *o, const struct install *in, int landlock, int fd)
 {
-	if (start_broker(o, in, landlock) == -1 ||
-	    (factory && start_factory(o) == -1))
-		return -1;
-	close(o->broker);
-	close(o->factory);
-	o->broker = o->factory = -1;
-	return 0;
+	int bad = start_broker(o, in, landlock, fd) == -1 ||
+		  (o->factory != -1 && start_factory(o) == -1);
+	int err = errno;
+
+	close(fd);
+	if (o->factory != -1)
+		close(o->factory);
+	o->factory = -1;
+	errno = err;
+	return bad ? -1 : 0;
 }
 
 const char *

@@ -12,23 +12,23 @@ struct install;
  * reaches it. They end when the run does.
  */
 struct outside {
-	int broker, factory; /* to be theirs; the set-up has the other ends */
+	int factory; /* the end to be the factory's; -1: none is wanted */
 	pid_t broker_pid, factory_pid; /* 0: not started */
 	int events;		       /* of the broker, ipc/event.h; -1 */
 	int failed;		       /* one of them ended before the run */
 };
 
-/* Before the set-up is started: inner gets its ends of the sockets. */
-int outside_init(struct outside *, int inner[2]);
+void outside_init(struct outside *);
 
 /*
- * Starts carrel-broker: its descriptor 3 is the set-up's (ipc/broker.h), 4
- * brings events, and its closing tells it that the run is over. landlock: 0
- * where it shall go without. With a factory also that, ipc/factory.h. 0, or -1
- * with errno; then some may be running.
+ * Starts carrel-broker: its descriptor 3 is the other end of what the set-up
+ * has (ipc/broker.h) and closed here, 4 brings events, and its closing tells
+ * it that the run is over. landlock: 0 where it shall go without. If one is
+ * wanted also the factory, ipc/factory.h. 0, or -1 with errno; then some may
+ * be running.
  */
 int outside_start(
-    struct outside *, const struct install *, int landlock, int factory);
+    struct outside *, const struct install *, int landlock, int broker);
 
 /*
  * A child has ended: NULL if it is none of these or that is in order, else

@@ -180,6 +180,7 @@ place_row(struct draft *d, size_t k)
 	if (i == -1 && !own)
 		return plan_exec_refuse(d, k, "grant that with read",
 		    "leads to %s, which is not inside", SHOWN(e->row.real));
+	/* there need not be any grant */
 	g = i == -1 ? NULL : &d->po->grants[i];
 	if (g == NULL || (plan_writes(g) && own)) {
 		d->exec_out[k] = 1;

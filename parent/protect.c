@@ -88,12 +88,12 @@ trust_home(struct caller *c, const char *home)
 {
 	char dir[PATH_MAX + 32];
 
-	snprintf(dir, sizeof(dir), "%s/.config/carrel",
-	    strcmp(home, "/") == 0 ? "" : home);
+	if (strcmp(home, "/") == 0)
+		home++;
+	snprintf(dir, sizeof(dir), "%s/.config/carrel", home);
 	trust(c, dir, "", TRUST_MAKE | TRUST_PROFILES);
 	trust(c, dir, PROFILES, 0);
-	snprintf(dir, sizeof(dir), "%s/.local/state/carrel",
-	    strcmp(home, "/") == 0 ? "" : home);
+	snprintf(dir, sizeof(dir), "%s/.local/state/carrel", home);
 	trust(c, dir, "", TRUST_MAKE);
 }
 

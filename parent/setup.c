@@ -374,23 +374,37 @@ give_up(const struct setup *s, const struct plan *plan,
 	    f);
 }
 
+/* The monitor gets the other end of a new pair. This one, or ends. */
+static int
+pass_pair(const struct setup *s, enum control_type what)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	int pair[2];
+
+	if (channel_pair(pair) == -1) {
+		failure_set(&f, CAUSE_OTHER, "socketpair");
+		end(s, &f);
+	}
+	if (control_pass(s->control, what, 0, pair[1]) == -1)
+		_exit(1); /* nobody is left to tell */
+	close(pair[1]);
+	return pair[0];
+}
+
 /* Where anything is allowed: the broker starts while the root is built. */
 static struct network *
 open_network(const struct setup *s, const struct policy *po)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct network *n = NULL;
-	int factory = network_factory(po);
+	int broker, factory = -1;
 
-	if (!network_wanted(po) || !factory)
-		close(s->network[1]);
-	if (!network_wanted(po)) {
-		close(s->network[0]);
+	if (!network_wanted(po))
 		return NULL;
-	}
-	if (control_send(s->control, CONTROL_BROKER, factory, 0, NULL) == -1)
-		_exit(1); /* nobody is left to tell */
-	if (network_make(&n, po, s->network[0], factory ? s->network[1] : -1,
+	if (network_factory(po))
+		factory = pass_pair(s, CONTROL_FACTORY);
+	broker = pass_pair(s, CONTROL_BROKER);
+	if (network_make(&n, po, broker, factory,
 		channel_deadline(BROKER_SECONDS), &f) == -1)
 		end(s, &f);
 	return n;

@@ -24,9 +24,7 @@ struct setup {
 	int control;	  /* to the monitor */
 	const char *run;  /* its name, hex */
 	int audited;	  /* somebody wants the policy's digest */
-	/* to the broker and the socket factory, outside.h */
-	int network[2];
-	int outside[4]; /* the others' ends of these: closed at once */
+	int outside[2];	  /* the others' ends of both: closed at once */
 };
 
 /*

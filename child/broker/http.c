@@ -179,7 +179,7 @@ judge_target(struct span t, const struct http_want *want)
 		return "a target that is no path";
 	t.p += n;
 	t.len -= n;
-	for (i = 0; i < t.len && strchr("/?#", t.p[i]) == NULL; i++)
+	for (i = 0; i < t.len && strchr("/?", t.p[i]) == NULL; i++)
 		;
 	t.len = i;
 	return is_wanted(t, want) ? NULL : "a target at another host";

@@ -71,7 +71,10 @@ went(struct half *h, size_t n)
 		h->unseen_went(h, n, h->arg);
 }
 
-/* Without a pipe: peeked at, sent, and only what was sent is taken. */
+/*
+ * Without a pipe: peeked at, sent, and only what was sent is taken. An urgent
+ * byte (MSG_OOB) is passed over.
+ */
 static enum relay
 copy(struct half *h, size_t max)
 {
@@ -110,11 +113,10 @@ read_pipe(struct half *h, struct pipes *p, size_t max)
 		went(h, (size_t)n);
 		return RELAY_MORE;
 	}
+	n = n == -1 && errno != EAGAIN && errno != EINTR ? -1 : 0;
 	pipes_take_back(p, &h->pipe, 1);
-	if (n == -1)
-		return is_busy(&h->from->readable) ? RELAY_MORE : RELAY_RESET;
-	h->eof = 1;
-	return RELAY_MORE;
+	/* an urgent byte looks to splice(2) like the end, or like nothing */
+	return n == -1 ? RELAY_RESET : copy(h, max);
 }
 
 static enum relay

@@ -109,10 +109,9 @@ explain_net(struct out *o, const struct policy *po)
 		return;
 	}
 	own_row(o, "names",
-	    all ? "any, from carrel's own name server; looked up anew for "
-		  "each connection"
-		: "only those that are allowed, from carrel's own "
-		  "name server; looked up anew for each connection");
+	    all ? "any, from carrel's own name server"
+		: "only those that are allowed, from carrel's own name "
+		  "server; looked up anew for each connection");
 	own_row(o, "else",
 	    "refused at once and reported; never this host, "
 	    "link-local, metadata or reserved addresses");

@@ -104,7 +104,7 @@ def row(real, links=()):
 def opened(kind, rule, guest, real, of=1, fault=0):
     """What the exec lock found; of: type of the row, 1 a directory."""
     return record(EXEC, struct.pack("=BBI", kind, fault, rule), string(guest),
-                  struct.pack("=BBHIQQQ", of, 0, 0o755, 0, 1, 2, 0),
+                  struct.pack("=BBBHIQQQ", of, 0, 0, 0o755, 0, 1, 2, 0),
                   string(real), b"\0")
 
 

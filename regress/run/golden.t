@@ -66,7 +66,7 @@ def all_marks(p):
 description = all that a profile of the user can be marked with
 [fs]
 read = /usr/bin
-read = /etc/hosts
+read = /etc/group
 read = "TOP/tools/a b"
 write = TOP/rw
 write = {home}/.config

@@ -265,7 +265,7 @@ with Place() as p:
             ("no such device", "device = /dev/no-such-x"),
             ("a command that is a directory", "command = /usr/bin"),
             ("a command that cannot run", "command = {home}/proj/plain"),
-            ("a socket that is a file", "socket = /etc/hostname")):
+            ("a socket that is a file", "socket = /etc/passwd")):
         b.fs(name, line)
     for name, body in (
             ("code", "[environ.set]\nLD_PRELOAD = /x\n"),

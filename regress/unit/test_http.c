@@ -112,6 +112,8 @@ static const char *const bad[] = {
     "GET / HTTP/1.1\r\n Host: allowed.test\r\n\r\n",
     "GET / HTTP/1.1\r\n" OK_HEAD " denied.test\r\n\r\n",
     "GET http://denied.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
+    /* a target has no fragment, and some look for the host behind it */
+    "GET http://allowed.test#@denied.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
     "GET http://allowed.test:80/ HTTP/1.1\r\n" OK_HEAD "\r\n",
     "GET http://u:p@allowed.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
     "GET https://allowed.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
