@@ -237,7 +237,7 @@ summary(int failed)
 	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
 	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
 		s = &ev.seen.list[i];
-		log_warn("  %s %s \"%s\", %s, %llu time%s",
+		log_warn("  %s: %s \"%s\", %s, %llu time%s",
 		    event_surface(s->e.surface), s->e.action,
 		    SHOWN(s->e.resource),
 		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
