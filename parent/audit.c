@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit.h"
+#include "ipc/channel.h"
 #include "ipc/text.h"
 
 #define LOG_PATH     "/dev/log"
@@ -152,16 +153,18 @@ int
 audit_send(struct audit *a, const struct audit_line *l, int wait)
 {
 	struct pollfd p = {.events = POLLOUT};
+	int64_t by = channel_now() + wait;
 	int n = -1;
 
 	if (!a->there)
 		return 0;
 	if (a->fd != -1 && (n = try(a, l)) == -1 && errno == EAGAIN) {
 		p.fd = a->fd;
-		if (wait > 0 && poll(&p, 1, wait) == 1)
+		while (n == -1 && errno == EAGAIN && channel_left(by) > 0) {
+			(void)poll(&p, 1, channel_left(by));
 			n = try(a, l);
-		else
-			errno = EAGAIN;
+		}
+		a->waited += wait - channel_left(by);
 	} else if (n == -1)
 		n = again(a, l);
 	if (n == 0)

@@ -27,6 +27,7 @@ struct audit {
 	int fd;	       /* -1: it is gone, or never was */
 	uint64_t lost; /* records that it did not take */
 	int err;       /* why, at last */
+	int waited;    /* ms, for all records so far */
 };
 
 /*

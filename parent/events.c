@@ -22,7 +22,8 @@
 #include "tell.h"
 
 #define SUMMARY_MAX 10	 /* lines on standard error */
-#define REQUIRED_MS 2000 /* for the log, with --require-audit */
+#define PATIENCE_MS 500	 /* for the log, of all of a run */
+#define REQUIRED_MS 2000 /* for one record, with --require-audit */
 #define GET_DEVICE  _IOR('T', 0x32, unsigned) /* TIOCGDEV, ioctl_tty(2) */
 #define PTS_MAJOR   136 /* to 143: Documentation/admin-guide/devices.txt */
 #define TTY_MAJOR   4
@@ -126,9 +127,11 @@ events_forget(void)
 }
 
 const char *
-events_path(void)
+events_path(int named)
 {
-	return ev.t.file.fd == -1 ? NULL : ev.t.file.path;
+	if (ev.t.file.fd == -1)
+		return NULL;
+	return named ? ev.t.file.named : ev.t.file.path;
 }
 
 int
@@ -137,11 +140,17 @@ events_audited(void)
 	return ev.t.file.fd != -1 || ev.t.audit.there;
 }
 
-/* How long the log may keep a payload waiting. */
+/*
+ * How long the log may keep this process waiting: a burst is more than a
+ * socket holds, and one that stands still is given up.
+ */
 static int
 patience(void)
 {
-	return ev.t.options->require_audit ? REQUIRED_MS : 0;
+	if (ev.t.options->require_audit)
+		return REQUIRED_MS;
+	return ev.t.audit.waited < PATIENCE_MS ? PATIENCE_MS - ev.t.audit.waited
+					       : 0;
 }
 
 static enum events_verdict
@@ -219,7 +228,7 @@ events_take(const struct event *e)
 }
 
 static void
-summary(void)
+summary(int failed)
 {
 	const struct seen *s;
 	size_t i;
@@ -240,6 +249,10 @@ summary(void)
 	if (ev.seen.lost > 0)
 		log_warn("  and %llu of which no more is known",
 		    (unsigned long long)ev.seen.lost);
+	if (failed)
+		log_warn("  which ends the run with %d, for a profile says "
+			 "on-violation = %s",
+		    EVENTS_EXIT, ev.t.on == VIOLATION_KILL ? "kill" : "fail");
 }
 
 /* What nobody will find where he looks for it. */
@@ -302,7 +315,7 @@ events_end(const struct events_end *end)
 		begin("refused", code);
 	if (ev.seen.times > 0) {
 		remember_run(&ev.state, &ev.t, &ev.seen, code);
-		summary();
+		summary(code == EVENTS_EXIT && !mine);
 	}
 	if (verdict(0) == EVENTS_BROKEN)
 		code = EXIT_CARREL;

@@ -43,8 +43,8 @@ void events_know(const struct start *, const struct caller *);
 /* In the set-up: closes what is the monitor's. */
 void events_forget(void);
 
-/* The path of --events without symlinks; NULL: there is none. */
-const char *events_path(void);
+/* The path of --events without symlinks, or as it is named; NULL: none. */
+const char *events_path(int named);
 
 /* 1 if somebody wants to know the policy's digest before the payload runs. */
 int events_audited(void);

@@ -55,6 +55,36 @@ open_dir(struct events_file *f, const char *path)
 	return f->dir == -1 ? -1 : 0;
 }
 
+/* By name alone: whether a symlink on the way can be believed is not asked. */
+static int
+spell(struct events_file *f, const char *path)
+{
+	char *out = f->named, *slash;
+	size_t n, len;
+
+	out[0] = '\0';
+	if (path[0] != '/' && getcwd(out, sizeof(f->named)) == NULL)
+		return -1;
+	for (; *path != '\0'; path += n) {
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (n == 2 && strncmp(path, "..", n) == 0) {
+			if ((slash = strrchr(out, '/')) != NULL)
+				*slash = '\0';
+		} else if (n > 0 && !(n == 1 && path[0] == '.')) {
+			len = strlen(out);
+			if (len + n + 2 > sizeof(f->named)) {
+				errno = ENAMETOOLONG;
+				return -1;
+			}
+			out[len] = '/';
+			memcpy(out + len + 1, path, n);
+			out[len + 1 + n] = '\0';
+		}
+	}
+	return 0;
+}
+
 static int
 open_file(struct events_file *f)
 {
@@ -103,7 +133,8 @@ events_file_open(
 
 	memset(f, 0, sizeof(*f));
 	f->fd = f->dir = -1;
-	if (open_dir(f, path) == -1 || open_file(f) == -1)
+	if (spell(f, path) == -1 || open_dir(f, path) == -1 ||
+	    open_file(f) == -1)
 		return refuse(f, why, len, path,
 		    errno == ELOOP   ? "is a symbolic link"
 		    : errno == ENXIO ? "is a socket"

@@ -17,9 +17,10 @@ struct events_file {
 	int made; /* it was not there before */
 	int torn; /* the last line is incomplete */
 	char name[NAME_MAX + 1];
-	char path[PATH_MAX]; /* without symlinks */
-	uint64_t lost;	     /* lines that could not be written */
-	int err;	     /* why, at last */
+	char path[PATH_MAX];  /* without symlinks */
+	char named[PATH_MAX]; /* as it was named, from "/" on */
+	uint64_t lost;	      /* lines that could not be written */
+	int err;	      /* why, at last */
 };
 
 /* 0, or -1 and why, with the fix, raw. */

@@ -338,7 +338,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	hostenv_free(&host);
 	if (out_of_reach("--status-fd", s->options->status_file, po, &survey,
 		&f) == -1 ||
-	    out_of_reach("--events", events_path(), po, &survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(0), po, &survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(1), po, &survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1)

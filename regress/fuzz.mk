@@ -11,6 +11,7 @@ FUZZ += control
 FUZZ += dns
 FUZZ += elf
 FUZZ += http
+FUZZ += kept
 FUZZ += options
 FUZZ += policy
 FUZZ += reader

@@ -17,6 +17,8 @@ REQUEST, SELECT, CALLER, REQUEST_END, POLICY, PROFILE, GRANT, REFUSAL, \
         EXEC""".split())
 BROKER, B_RULE, B_HOST, B_SOCKET, B_END = (
     NUMBERS["BROKER" + x] for x in ("", "_RULE", "_HOST", "_SOCKET", "_END"))
+EVENT, RUN, KEPT_PROFILE, RUN_END = (
+    NUMBERS[x] for x in "EVENT RUN KEPT_PROFILE RUN_END".split())
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
 AS_COMMAND, AS_SOCKET, AS_DEVICE = 7, 8, 9
 BIND, TMPFS, LINK, COMMAND, SOCKET, DEVICE = 1, 2, 3, 4, 5, 6
@@ -318,3 +320,30 @@ for name, stream in (
     keep("broker", name, stream)
 keep("broker", "one-more", broker(), 2)
 keep("broker", "one-less", broker(), 3)
+
+
+def kept(profiles=1, events=(), run=32 * "a", version=1):
+    return (record(RUN, struct.pack("=H", version), string(run),
+                   struct.pack("=Q", 1700000000123), string("sh -c x")) +
+            profiles * record(KEPT_PROFILE, string("mine"),
+                              string("/m.profile"), string(64 * "7"),
+                              struct.pack("=BI", 3, 7)) +
+            b"".join(events) + record(RUN_END, struct.pack("=QQI", 7, 2, 3)))
+
+
+def event(action="exec", profile=65535, rule="", resource="/bin/sh\x1b[2J",
+          count=2, flags=0, surface=2, line=0):
+    return record(EVENT, struct.pack("=BBHIII", surface, flags, profile, line,
+                                     13, count),
+                  string(action), string(resource), string(rule))
+
+
+for name, stream in (
+        ("good", kept(2, [event(), event("connect", 1, "tcp://x:1", "y", 1, 0,
+                                         1, 4)])),
+        ("flag", kept()), ("run", kept(run="../x")),
+        ("version", kept(version=2)), ("many", kept(513)),
+        ("index", kept(1, [event(profile=1)])),
+        ("lost", kept(1, [event("", flags=1, resource="")])),
+        ("order", kept() + event())):
+    keep("kept", name, stream)
