@@ -64,7 +64,7 @@ def verbs(p):
             ("R032", "set", "A = x\x1b", ("control",)),
             ("R032", "set", "A = x\x7f", ("control",)),
             ("R032", "set", "A = x\u202e", ("control",)),
-            ("R031", "set", "A = x\0--bind /root/.ssh", ("NUL",)),
+            ("R031", "set", "A = x\0--bind /home/u/.ssh", ("NUL",)),
             ("R031", "set", "A\0B = x", ("NUL",)),
             ("B032", "set", "LD_LIBRARY_PATH = /usr/lib", ("code",)),
             ("S46", "set", "GIT_SSH = ssh", ("git runs it",)),
@@ -81,8 +81,8 @@ def verbs(p):
         p.refused("%s [environ.%s] %s: refused" % (ids, sec, line[:30]),
                   "-p", "x", has=words + (
                       "x.profile:%d" % (5 if sec not in VERBS else 6),))
-    environ(p, "x", "[environ.set]\nA = x\\0--bind /root/.ssh\n")
-    equal(got(p, "A", "x"), "x\\0--bind /root/.ssh",
+    environ(p, "x", "[environ.set]\nA = x\\0--bind /home/u/.ssh\n")
+    equal(got(p, "A", "x"), "x\\0--bind /home/u/.ssh",
           "R031 control: a backslash is a backslash")
     for name in ("http_proxy", "_", "a1"):
         environ(p, "x", "[environ.set]\n%s = x y; # z\n" % name)

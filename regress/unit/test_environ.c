@@ -1,6 +1,7 @@
 /* The five verbs, from the text of profiles to the payload's variables. */
 #include <stdarg.h>
 
+#include "answer.h"
 #include "child/parser/config.h"
 #include "child/parser/format.h"
 #include "child/parser/layers.h"
@@ -253,34 +254,6 @@ START_TEST(twice)
 END_TEST
 
 /* What profiles say together */
-
-/* From a request to a policy, as the program does it. */
-static int
-answer(struct layout *l, struct policy *po)
-{
-	struct config c;
-	struct layers ls;
-	struct selection sel;
-	char why[TEXT_MAX_LEN] = "";
-	int n;
-
-	memset(po, 0, sizeof(*po));
-	layers_open(&ls, &l->q);
-	n = config_read(&ls, po, &c);
-	if (n == 0) {
-		n = selection_load(&l->q, &c, &ls, po, &sel);
-		config_free(&c);
-	}
-	if (n == 0) {
-		n = resolve(&l->q, &sel, po);
-		selection_free(&sel);
-	}
-	layers_close(&ls);
-	policy_sort(po);
-	ck_assert_int_eq(n, po->nrefusals > 0 ? -1 : 0);
-	ck_assert_msg(policy_check(po, why, sizeof(why)) == 0, "%s", why);
-	return n;
-}
 
 /* These profiles and nothing else. Ends with NULL. */
 static void
