@@ -237,10 +237,14 @@ summary(int failed)
 	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
 	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
 		s = &ev.seen.list[i];
-		log_warn("  %s: %s \"%s\", %s, %llu time%s",
+		log_warn("  %s: %s \"%s\", %s%s%s, %llu time%s",
 		    event_surface(s->e.surface), s->e.action,
 		    SHOWN(s->e.resource),
 		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
+		    s->e.profile < ev.t.nprofiles ? " of " : "",
+		    s->e.profile < ev.t.nprofiles
+			? ev.t.profiles[s->e.profile].name
+			: "",
 		    (unsigned long long)s->times, s->times == 1 ? "" : "s");
 	}
 	if (i < ev.seen.n)

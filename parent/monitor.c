@@ -227,6 +227,7 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_GROUP:
 		return !m->started;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 	case CONTROL_POLICY:
 		return !m->announced && !m->started;
 	case CONTROL_LISTENER:
@@ -248,6 +249,7 @@ message(struct monitor *m, const struct control *c)
 	    (c->type == CONTROL_PROFILE &&
 		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
 		    -1) ||
+	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
@@ -261,6 +263,7 @@ message(struct monitor *m, const struct control *c)
 		log_warn("%s", c->text);
 		break;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 		break;
 	case CONTROL_POLICY:
 		monitor_policy(m, c);
