@@ -32,6 +32,7 @@
 static struct {
 	pid_t owner; /* a fork's exit is not the end; 0: not opened */
 	int begun;   /* "start" was told */
+	unsigned surfaces;
 	int64_t began;
 	struct tell t;
 	struct state state;
@@ -220,11 +221,24 @@ events_take(const struct event *e)
 {
 	struct seen *s = seen_add(&ev.seen, e);
 
+	ev.surfaces |= 1U << e->surface;
 	if (s != NULL && s->told == 0) {
 		tell(s, s->times);
 		remember_flag(&ev.state, &ev.t, &ev.seen, &s->e);
 	}
 	return verdict(ev.t.on == VIOLATION_KILL);
+}
+
+uint64_t
+events_times(void)
+{
+	return ev.seen.times;
+}
+
+unsigned
+events_surfaces(void)
+{
+	return ev.surfaces;
 }
 
 static void

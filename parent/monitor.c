@@ -491,6 +491,8 @@ loop(struct monitor *m)
 			read_control(m);
 		for (i = 0; i < MONITOR_SOURCES; i++)
 			monitor_read_events(m, &m->sources[i]);
+		if (m->started)
+			status_surfaces(m->run, events_surfaces());
 		read_signals(m);
 		if ((p[2].revents & POLLHUP) != 0)
 			lost_terminal(m, &p[2]);
@@ -550,6 +552,8 @@ monitor_run(const struct monitored *w)
 	code = events_end(&end);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
-	status_end(m.run, m.by_payload, code, m.signal);
+	if (m.started)
+		status_surfaces(m.run, events_surfaces());
+	status_end(m.run, m.by_payload, code, m.signal, events_times());
 	return code;
 }

@@ -235,10 +235,20 @@ def codes(p):
             status = [json.loads(x) for x in f.read().splitlines()]
         events = lines(ev)
         os.unlink(ev)
+        bad = [x for x in status if x["event"] == "violation"]
+        equal([x["event"] for x in status],
+              ["start"] + len(bad) * ["violation"] + ["end"],
+              "S75 the lines of --status-fd", status)
+        ok([x["surface"] for x in bad] == ["exec"][:len(of(events,
+                                                         "violation"))] and
+           status[-1]["violations"] == sum(
+               x["count"] for x in of(events, "violation")) and
+           len({x["run"] for x in status}) == 1,
+           "S75 S76 --status-fd says that there were some", status)
         return r, status[-1], events
     for on in ("fail", "kill"):
         profile(p, "on-violation = " + on)
-        r, status, events = run("1*/bin/sh")
+        r, status, events = run("2*/bin/sh")
         ok(r.code == 3 and r.out in (MARK + "\n13\n", MARK + "\n")[
             :1 + (on == "kill")] and
            "on-violation = " + on in r.err,
