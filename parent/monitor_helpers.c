@@ -90,10 +90,8 @@ free_source(struct monitor *m)
 void
 monitor_answer_execs(struct monitor *m, const struct control *c)
 {
-	struct notify n = {.listener = c->fd,
-	    .flags = c->a,
-	    .events = -1,
-	    .rules = m->rules};
+	struct notify n = {
+	    .listener = c->fd, .flags = c->a, .events = -1, .rules = m->rules};
 	int pair[2], *source = free_source(m);
 
 	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&

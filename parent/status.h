@@ -29,7 +29,7 @@ void status_surfaces(const char *run, unsigned surfaces);
  * {"v":1,"event":"end","run":"...","by":"payload","code":N,"violations":N},
  * and "signal":N if sig is not 0; by is "carrel" if not by_payload.
  */
-void status_end(const char *run, int by_payload, int code, int sig,
-    uint64_t violations);
+void status_end(
+    const char *run, int by_payload, int code, int sig, uint64_t violations);
 
 #endif
