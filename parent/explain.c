@@ -74,6 +74,9 @@ describe(
 	q->landlock = (uint16_t)landlock_abi();
 	q->flags = (o->without_landlock ? SCREEN_WITHOUT_LANDLOCK : 0) |
 		   (o->allow_ptrace ? SCREEN_ALLOW_PTRACE : 0);
+	if (o->require_audit)
+		q->flags |= SCREEN_REQUIRE_AUDIT;
+	q->events = o->events;
 	if (isatty(STDOUT_FILENO) &&
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
 		q->width = ws.ws_col;

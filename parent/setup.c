@@ -376,7 +376,7 @@ give_up(const struct setup *s, const struct plan *plan,
 	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
 		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0) |
 		(plan->locked ? FILTER_LOCK : 0) |
-		(plan->no_unix ? FILTER_NO_UNIX : 0),
+		(plan->no_unix ? FILTER_NO_UNIX & ~filter_told(plan) : 0),
 	    f);
 }
 

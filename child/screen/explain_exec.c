@@ -10,8 +10,8 @@
 /* What [exec] narrows, in the block CONFINEMENT. */
 
 /* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
-static void
-who_asked(struct cell *c, const struct policy *po, const struct rule *asked)
+void
+explain_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 {
 	const struct rule *r;
 	const char *sep = "";
@@ -39,7 +39,7 @@ rule_row(struct out *o, const struct policy *po, const char *tag,
 	if (asked == NULL)
 		return;
 	cell_add(&left, text);
-	who_asked(&right, po, asked);
+	explain_asked(&right, po, asked);
 	out_row(o, tag, &left, &right, "");
 }
 
@@ -59,7 +59,7 @@ step_row(struct out *o, const struct scene *sc, const struct step *s)
 		cell_add(&left, ", the loader");
 	if (e->kind != EXEC_INTERPRETER && e->kind != EXEC_LIBRARY)
 		cell_add(&right, "(carrel) for ");
-	who_asked(&right, &sc->policy, &sc->policy.rules[e->rule]);
+	explain_asked(&right, &sc->policy, &sc->policy.rules[e->rule]);
 	out_row(o, (s->flags & STEP_ISDIR) != 0 ? "loads" : "runs", &left,
 	    &right, "");
 }
