@@ -367,8 +367,8 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	struct failure f = {.step = CAUSE_OTHER};
 
 	say_plan(s, po, plan);
-	if (out_of_reach("--status-fd", s->options->status_file, po, survey,
-		&f) == -1 ||
+	if (out_of_reach(
+		"--status-fd", s->options->status_file, po, survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
