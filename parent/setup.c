@@ -30,6 +30,7 @@
 #include "look_exec.h"
 #include "network.h"
 #include "options.h"
+#include "pack.h"
 #include "plan.h"
 #include "protect.h"
 #include "root.h"
@@ -81,7 +82,6 @@ end_refused(const struct setup *s, const struct policy *po)
 	char text[TEXT_MAX_LEN];
 	size_t i;
 
-	await_go(s);
 	for (i = 0; i < po->nrefusals; i++) {
 		r = &po->refusals[i];
 		refusal_text(r, text, sizeof(text));
@@ -94,6 +94,14 @@ end_refused(const struct setup *s, const struct policy *po)
 	}
 	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
 	_exit(1);
+}
+
+/* Refused before the monitor's word, which comes first. */
+static void __attribute__((noreturn))
+end_refused_early(const struct setup *s, const struct policy *po)
+{
+	await_go(s);
+	end_refused(s, po);
 }
 
 static int
@@ -217,7 +225,7 @@ receive_policy(const struct setup *s, struct policy *po)
 		end(s, &f);
 	}
 	if (po->nrefusals > 0)
-		end_refused(s, po);
+		end_refused_early(s, po);
 }
 
 static int
@@ -328,9 +336,10 @@ draw(const struct setup *s, struct policy *po, struct survey *survey,
 		end(s, &f);
 	}
 	if (po->nrefusals > 0)
-		end_refused(s, po);
+		end_refused_early(s, po);
 	if (look_survey(po, survey, &f) == -1 ||
 	    protect_missing(po, survey, s->caller, 1, &f) == -1 ||
+	    pack_expect(po, survey, &f) == -1 ||
 	    look_exec(po, survey, &f) == -1)
 		end(s, &f);
 	if (hostenv_pick(&host, po, s->start->env) == -1) {
@@ -339,7 +348,7 @@ draw(const struct setup *s, struct policy *po, struct survey *survey,
 	}
 	if (plan_make(po, survey, s->caller, &host, plan) == -1) {
 		if (po->nrefusals > 0)
-			end_refused(s, po);
+			end_refused_early(s, po);
 		failure_set(&f, CAUSE_OTHER, "make the plan");
 		end(s, &f);
 	}
@@ -372,9 +381,13 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
+	    pack_make(po, survey, s->start->umask, &f) == -1 ||
 	    root_build(root, plan, survey, &f) == -1 ||
-	    limit_take(po, s->control, limits, &f) == -1)
+	    limit_take(po, s->control, limits, &f) == -1) {
+		if (po->nrefusals > 0)
+			end_refused(s, po);
 		end(s, &f);
+	}
 	survey_free(survey);
 }
 
@@ -401,7 +414,7 @@ give_up(const struct setup *s, const struct plan *plan,
 	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
 		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0) |
 		(plan->locked ? FILTER_LOCK : 0) |
-		(plan->no_unix ? FILTER_NO_UNIX : 0),
+		(plan->no_unix ? FILTER_NO_UNIX & ~filter_told(plan) : 0),
 	    f);
 }
 
