@@ -53,10 +53,11 @@ int filter_enter_factory(struct failure *);
 
 /*
  * In the payload's own process: one filter more. notify: each execve(2) and
- * execveat(2) of this process and what it makes waits for an answer over the
- * descriptor that is returned (close-on-exec): see notify.h.
+ * execveat(2) of this process and what it makes, and with fs what
+ * watch.table has beside them, waits for an answer over the descriptor that is
+ * returned (close-on-exec): see notify.h.
  */
 int filter_narrow(uint32_t flags, struct failure *);
-int filter_notify(struct failure *);
+int filter_notify(int fs, struct failure *);
 
 #endif

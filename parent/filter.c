@@ -19,6 +19,7 @@
 #include "filter_payload_ptrace.h"
 #include "filter_spawn.h"
 #include "filter_unix.h"
+#include "filter_watch.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* Linux 5.19 */
@@ -93,15 +94,17 @@ filter_enter(uint32_t flags, struct failure *f)
  * answer, where the kernel can: others would have it made anew.
  */
 int
-filter_notify(struct failure *f)
+filter_notify(int fs, struct failure *f)
 {
 	const unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	const struct sock_filter *code = fs ? filter_watch : filter_exec;
+	unsigned short len = fs ? filter_watch_len : filter_exec_len;
 	int fd;
 
-	fd = install(filter_exec, filter_exec_len,
-	    listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
+	fd = install(
+	    code, len, listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
 	if (fd == -1 && f->err == EINVAL)
-		fd = install(filter_exec, filter_exec_len, listen, f);
+		fd = install(code, len, listen, f);
 	return fd;
 }
 

@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "events.h"
 #include "monitor.h"
+#include "places.h"
 
 struct control;
 
@@ -36,10 +37,11 @@ struct monitor {
 	int signal;	 /* that ended the payload */
 	int seconds;	 /* of processor time that it took */
 	struct bounds bounds;
-	struct rusage usage; /* of all inside, in the end */
-	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
-	pid_t notifier;	     /* answers attempts to execute; 0: there is none */
-	const char *run;     /* "" before it started */
+	struct rusage usage;  /* of all inside, in the end */
+	int64_t kill_at;      /* after SIGTERM or SIGHUP; -1: never */
+	pid_t notifier;	      /* answers calls; 0: there is none */
+	struct places places; /* for it */
+	const char *run;      /* "" before it started */
 };
 
 /* monitor.c */

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -11,7 +12,10 @@
 #include <unistd.h>
 
 #include "ipc/event.h"
+#include "ipc/policy.h"
 #include "notify.h"
+#include "places.h"
+#include "watch.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64) /* Linux 6.6 */
@@ -33,6 +37,7 @@ struct serving {
 	const struct notify *n;
 	int used;	 /* once = yes: the one attempt was let through */
 	uint32_t untold; /* refusals for which the socket had no room */
+	struct notify_view view;
 };
 
 static int
@@ -65,7 +70,15 @@ finish(struct serving *s)
 
 /* Never waits: a payload that tries without end does not stop itself. */
 static void
-report(struct serving *s, int err, const char *path)
+report(struct serving *s, const struct event *e)
+{
+	(void)tell_untold(s);
+	if (event_send(s->n->events, e) == -1 && s->untold < UINT32_MAX)
+		s->untold++;
+}
+
+static void
+report_exec(struct serving *s, int err, const char *path)
 {
 	struct event e = {.surface = EVENT_EXEC,
 	    .profile = EVENT_NO_PROFILE,
@@ -75,14 +88,33 @@ report(struct serving *s, int err, const char *path)
 	    .resource = path,
 	    .rule = ""};
 
-	(void)tell_untold(s);
-	if (event_send(s->n->events, &e) == -1 && s->untold < UINT32_MAX)
-		s->untold++;
+	report(s, &e);
 }
 
-/* What the payload gets for it: 0 lets it through. */
+static void
+report_fs(struct serving *s, const struct watched *w)
+{
+	char rule[EVENT_RULE_MAX + 1] = "";
+	struct event e = {.surface = EVENT_FS,
+	    .profile = EVENT_NO_PROFILE,
+	    .err = (uint32_t)w->err,
+	    .count = 1,
+	    .action = w->action,
+	    .resource = w->resource,
+	    .rule = rule};
+
+	if (w->place != NULL && w->place->verb != 0) {
+		e.profile = w->place->profile;
+		e.line = w->place->line;
+		snprintf(rule, sizeof(rule), "%s = %s",
+		    policy_verb(w->place->verb), w->place->guest);
+	}
+	report(s, &e);
+}
+
+/* What the payload gets for executing: 0 lets it through. */
 static int
-judge(const struct serving *s, const struct seccomp_notif *in, char *path)
+judge(struct serving *s, const struct seccomp_notif *in, char *path)
 {
 	int known;
 
@@ -94,7 +126,7 @@ judge(const struct serving *s, const struct seccomp_notif *in, char *path)
 	/* the first is carrel's own, which has nothing to hide */
 	if (!(s->n->flags & NOTIFY_LOCKED) || !known)
 		return 0;
-	return notify_judge((pid_t)in->pid, &in->data, path);
+	return notify_judge(&s->view, (pid_t)in->pid, &in->data, path);
 }
 
 /*
@@ -110,30 +142,80 @@ valid(const struct serving *s, uint64_t id)
 	return errno == ENOENT ? 0 : -1;
 }
 
-/* 0, or -1 when nothing more can be answered. */
+/*
+ * err: what the payload gets, 0: the kernel decides. 1; 0 if nobody got it; or
+ * -1.
+ */
 static int
-answer(struct serving *s, const struct seccomp_notif *in)
+send_answer(const struct serving *s, uint64_t id, int err)
 {
 	union notice r;
-	char path[NOTIFY_PATH_LEN];
-	int err = judge(s, in, path), there = valid(s, in->id);
 
-	if (there != 1)
-		return there;
-	/* before the payload goes on: it could end the run by its own end */
-	if (err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
-		report(s, err, path);
 	memset(&r, 0, sizeof(r));
-	r.out.id = in->id;
+	r.out.id = id;
 	r.out.error = -err;
 	if (err == 0)
 		r.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
 		/* gone, or a signal came first and it will be made anew */
 		return errno == ENOENT ? 0 : -1;
-	if (err == 0 && (s->n->flags & NOTIFY_ONCE) != 0)
+	return 1;
+}
+
+/*
+ * "report = fs": what is found is told, and it goes on in any case. Whether the
+ * process was still there matters only for what is kept or told. As valid().
+ */
+static int
+watch(struct serving *s, const struct seccomp_notif *in)
+{
+	struct watched w;
+	int seen, there;
+
+	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
+	if (seen || s->view.new) {
+		there = valid(s, in->id);
+		notify_known(&s->view, there == 1);
+		if (there != 1)
+			return there;
+	}
+	if (seen)
+		report_fs(s, &w);
+	return 1;
+}
+
+static int
+is_exec(const struct seccomp_notif *in)
+{
+	return in->data.nr == SYS_execve || in->data.nr == SYS_execveat;
+}
+
+/* 0, or -1 when nothing more can be answered. */
+static int
+answer(struct serving *s, const struct seccomp_notif *in)
+{
+	const int refuses = NOTIFY_ONCE | NOTIFY_LOCKED;
+	int err = 0, there = 1, flags = s->n->flags;
+	char path[NOTIFY_PATH_LEN];
+
+	if (is_exec(in) && (flags & refuses) != 0) {
+		err = judge(s, in, path);
+		there = valid(s, in->id);
+		notify_known(&s->view, there == 1);
+	}
+	if (there != 1)
+		return there;
+	/* before the payload goes on: it could end the run by its own end */
+	if (err != 0 && (flags & NOTIFY_REPORT) != 0)
+		report_exec(s, err, path);
+	else if (err == 0 && (flags & NOTIFY_FS) != 0)
+		there = watch(s, in);
+	if (there != 1)
+		return there;
+	there = send_answer(s, in->id, err);
+	if (there == 1 && is_exec(in) && err == 0 && (flags & NOTIFY_ONCE) != 0)
 		s->used = 1;
-	return 0;
+	return there == -1 ? -1 : 0;
 }
 
 /* One notice, or none after all. 0, or -1. */
@@ -148,11 +230,14 @@ serve_one(struct serving *s)
 	return answer(s, &q.in);
 }
 
+/* Nothing is missed in silence on a kernel that lacks what it needs. */
 static int
-fits(void)
+fits(const struct notify *n)
 {
 	struct seccomp_notif_sizes sizes;
 
+	if ((n->flags & NOTIFY_FS) != 0 && !watch_works())
+		return 0;
 	return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0UL, &sizes) ==
 		   0 &&
 	       sizes.seccomp_notif <= sizeof(union notice) &&
@@ -162,10 +247,10 @@ fits(void)
 int
 notify_serve(const struct notify *n)
 {
-	struct serving s = {.n = n};
+	struct serving s = {.n = n, .view = {-1, 0}};
 	struct pollfd p = {.fd = n->listener, .events = POLLIN};
 
-	if (!fits())
+	if (!fits(n))
 		return 1;
 	/* a tenth of the cost where the kernel can, ignored where not */
 	(void)ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,

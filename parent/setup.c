@@ -30,6 +30,7 @@
 #include "look_exec.h"
 #include "network.h"
 #include "options.h"
+#include "places.h"
 #include "plan.h"
 #include "protect.h"
 #include "root.h"
@@ -215,6 +216,15 @@ name_run(const struct setup *s, struct plan *plan, struct failure *f)
 	return 0;
 }
 
+static int
+tell_places(const struct setup *s, const struct policy *po,
+    const struct plan *plan, struct failure *f)
+{
+	if (places_tell(s->control, po, plan) == -1)
+		return failure_set(f, CAUSE_OTHER, "tell what is granted");
+	return 0;
+}
+
 /* What every sandbox has and no policy changes, while the parser works. */
 static int
 begin(const struct setup *s, struct root *root, struct failure *f)
@@ -341,6 +351,7 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	    out_of_reach("--events", events_path(0), po, &survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(1), po, &survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
+	    (plan->report_fs && tell_places(s, po, plan, &f) == -1) ||
 	    root_build(root, plan, &survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1)
 		end(s, &f);

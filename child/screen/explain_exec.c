@@ -7,7 +7,7 @@
 #include "parent/plan.h"
 #include "receive.h"
 
-/* What [exec] narrows, in the block CONFINEMENT. */
+/* What [exec] narrows and [audit] reports, in the block CONFINEMENT. */
 
 /* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
 static void
@@ -19,7 +19,8 @@ who_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 
 	for (i = 0; i < po->nrules; i++) {
 		r = &po->rules[i];
-		if (r->kind != asked->kind || r->number != asked->number ||
+		if (r->kind != asked->kind || r->what != asked->what ||
+		    r->number != asked->number ||
 		    strcmp(r->text, asked->text) != 0)
 			continue;
 		cell_addf(c, "%s%s %s:%u", sep, rule_key(r),
@@ -106,5 +107,10 @@ explain_exec(struct out *o, const struct view *v)
 	    "the start of the command is the last execve(2)", c.once);
 	rule_row(o, po, "spawn", "no new processes, only threads", c.no_spawn);
 	rule_row(o, po, "unix", "no unix sockets", c.no_unix);
+	rule_row(o, po, "report", "each execve(2) that is refused here",
+	    c.report[REPORT_EXEC]);
+	rule_row(o, po, "report",
+	    "each write, creation and execution of files that a mount refuses",
+	    c.report[REPORT_FS]);
 	confine_free(&c);
 }
