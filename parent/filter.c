@@ -10,9 +10,13 @@
 
 #include "parent/confine.h"
 #include "parent/failure.h"
+#include "parent/plan.h"
 
 #include "filter_background.h"
 #include "filter_exec.h"
+#include "filter_exec_both.h"
+#include "filter_exec_spawn.h"
+#include "filter_exec_unix.h"
 #include "filter_factory.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
@@ -20,6 +24,9 @@
 #include "filter_spawn.h"
 #include "filter_unix.h"
 #include "filter_watch.h"
+#include "filter_watch_both.h"
+#include "filter_watch_spawn.h"
+#include "filter_watch_unix.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* Linux 5.19 */
@@ -89,22 +96,55 @@ filter_enter(uint32_t flags, struct failure *f)
 	return install(filter_payload, filter_payload_len, 0, f);
 }
 
+uint32_t
+filter_told(const struct plan *p)
+{
+	uint32_t flags = p->report_fs ? FILTER_WATCH : 0;
+
+	if (!p->report_exec)
+		return flags;
+	return flags | (p->no_spawn ? FILTER_NO_SPAWN : 0) |
+	       (p->no_unix ? FILTER_NO_UNIX : 0);
+}
+
+/* A process can have one listener, so there is a filter for each union. */
+static const struct {
+	uint32_t flags;
+	const struct sock_filter *code;
+	const unsigned short *len;
+} asking[] = {
+    {0, filter_exec, &filter_exec_len},
+    {FILTER_NO_SPAWN, filter_exec_spawn, &filter_exec_spawn_len},
+    {FILTER_NO_UNIX, filter_exec_unix, &filter_exec_unix_len},
+    {FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_exec_both, &filter_exec_both_len},
+    {FILTER_WATCH, filter_watch, &filter_watch_len},
+    {FILTER_WATCH | FILTER_NO_SPAWN, filter_watch_spawn,
+	&filter_watch_spawn_len},
+    {FILTER_WATCH | FILTER_NO_UNIX, filter_watch_unix, &filter_watch_unix_len},
+    {FILTER_WATCH | FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_watch_both,
+	&filter_watch_both_len},
+};
+
 /*
  * Once an attempt was read outside, only a deadly signal ends the wait for its
  * answer, where the kernel can: others would have it made anew.
  */
 int
-filter_notify(int fs, struct failure *f)
+filter_notify(uint32_t flags, struct failure *f)
 {
 	const unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	const struct sock_filter *code = fs ? filter_watch : filter_exec;
-	unsigned short len = fs ? filter_watch_len : filter_exec_len;
+	size_t i;
 	int fd;
 
-	fd = install(
-	    code, len, listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
+	for (i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+		if (asking[i].flags == flags)
+			break;
+	if (i == sizeof(asking) / sizeof(asking[0]))
+		return failure_set(f, CAUSE_SECCOMP, "unknown filter flags");
+	fd = install(asking[i].code, *asking[i].len,
+	    listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
 	if (fd == -1 && f->err == EINVAL)
-		fd = install(code, len, listen, f);
+		fd = install(asking[i].code, *asking[i].len, listen, f);
 	return fd;
 }
 

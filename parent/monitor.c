@@ -227,6 +227,7 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_GROUP:
 		return !m->started;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 	case CONTROL_POLICY:
 		return !m->announced && !m->started;
 	case CONTROL_LISTENER:
@@ -250,6 +251,7 @@ message(struct monitor *m, const struct control *c)
 	    (c->type == CONTROL_PROFILE &&
 		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
 		    -1) ||
+	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
 	    (c->type == CONTROL_PLACE && places_hear(&m->places, c) == -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
@@ -264,6 +266,7 @@ message(struct monitor *m, const struct control *c)
 		log_warn("%s", c->text);
 		break;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 	case CONTROL_PLACE:
 		break;
 	case CONTROL_POLICY:
@@ -492,6 +495,8 @@ loop(struct monitor *m)
 			read_control(m);
 		for (i = 0; i < MONITOR_SOURCES; i++)
 			monitor_read_events(m, &m->sources[i]);
+		if (m->started)
+			status_surfaces(m->run, events_surfaces());
 		read_signals(m);
 		if ((p[2].revents & POLLHUP) != 0)
 			lost_terminal(m, &p[2]);
@@ -551,6 +556,8 @@ monitor_run(const struct monitored *w)
 	code = events_end(&end);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
-	status_end(m.run, m.by_payload, code, m.signal);
+	if (m.started)
+		status_surfaces(m.run, events_surfaces());
+	status_end(m.run, m.by_payload, code, m.signal, events_times());
 	return code;
 }

@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "events.h"
 #include "monitor.h"
+#include "notify.h"
 #include "places.h"
 
 struct control;
@@ -37,11 +38,13 @@ struct monitor {
 	int signal;	 /* that ended the payload */
 	int seconds;	 /* of processor time that it took */
 	struct bounds bounds;
-	struct rusage usage;  /* of all inside, in the end */
-	int64_t kill_at;      /* after SIGTERM or SIGHUP; -1: never */
-	pid_t notifier;	      /* answers calls; 0: there is none */
-	struct places places; /* for it */
-	const char *run;      /* "" before it started */
+	struct rusage usage; /* of all inside, in the end */
+	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
+	pid_t notifier;	     /* answers calls; 0: there is none */
+	/* whose lines it then names */
+	struct notify_rule rules[NOTIFY_REASONS];
+	struct places places;
+	const char *run; /* "" before it started */
 };
 
 /* monitor.c */
@@ -55,6 +58,8 @@ void monitor_give_up(struct monitor *, int code);
 void monitor_go(struct monitor *);
 /* CONTROL_POLICY */
 void monitor_policy(struct monitor *, const struct control *);
+/* CONTROL_RULE: 0, or -1 if it is none. */
+int monitor_rule(struct monitor *, const struct control *);
 /* CONTROL_LISTENER; and a child ended, which may be what answers. */
 void monitor_answer_execs(struct monitor *, const struct control *);
 void monitor_notifier_ended(struct monitor *, pid_t, int status);

@@ -68,9 +68,17 @@ finish(struct serving *s)
 		(void)tell_untold(s);
 }
 
+/* What the payload tried, and what it gets for it. */
+struct attempt {
+	int err; /* 0: it is let through */
+	enum notify_reason by;
+	const char *action, *resource;
+	char path[NOTIFY_PATH_LEN];
+};
+
 /* Never waits: a payload that tries without end does not stop itself. */
 static void
-report(struct serving *s, const struct event *e)
+tell(struct serving *s, const struct event *e)
 {
 	(void)tell_untold(s);
 	if (event_send(s->n->events, e) == -1 && s->untold < UINT32_MAX)
@@ -78,17 +86,23 @@ report(struct serving *s, const struct event *e)
 }
 
 static void
-report_exec(struct serving *s, int err, const char *path)
+report(struct serving *s, const struct attempt *a)
 {
+	const struct notify_rule *r = &s->n->rules[a->by];
 	struct event e = {.surface = EVENT_EXEC,
 	    .profile = EVENT_NO_PROFILE,
-	    .err = (uint32_t)err,
+	    .err = (uint32_t)a->err,
 	    .count = 1,
-	    .action = "exec",
-	    .resource = path,
+	    .action = a->action,
+	    .resource = a->resource,
 	    .rule = ""};
 
-	report(s, &e);
+	if (r->rule != NULL) {
+		e.profile = r->profile;
+		e.line = r->line;
+		e.rule = r->rule;
+	}
+	tell(s, &e);
 }
 
 static void
@@ -109,79 +123,7 @@ report_fs(struct serving *s, const struct watched *w)
 		snprintf(rule, sizeof(rule), "%s = %s",
 		    policy_verb(w->place->verb), w->place->guest);
 	}
-	report(s, &e);
-}
-
-/* What the payload gets for executing: 0 lets it through. */
-static int
-judge(struct serving *s, const struct seccomp_notif *in, char *path)
-{
-	int known;
-
-	path[0] = '\0';
-	known = (s->n->flags & (NOTIFY_REPORT | NOTIFY_LOCKED)) != 0 &&
-		notify_path((pid_t)in->pid, &in->data, path) == 0;
-	if (s->used)
-		return EPERM;
-	/* the first is carrel's own, which has nothing to hide */
-	if (!(s->n->flags & NOTIFY_LOCKED) || !known)
-		return 0;
-	return notify_judge(&s->view, (pid_t)in->pid, &in->data, path);
-}
-
-/*
- * Between reading the notice and here the process may have been killed, and
- * its number given to another one: what was read is worth nothing then. 1, 0,
- * or -1 when nobody knows.
- */
-static int
-valid(const struct serving *s, uint64_t id)
-{
-	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-		return 1;
-	return errno == ENOENT ? 0 : -1;
-}
-
-/*
- * err: what the payload gets, 0: the kernel decides. 1; 0 if nobody got it; or
- * -1.
- */
-static int
-send_answer(const struct serving *s, uint64_t id, int err)
-{
-	union notice r;
-
-	memset(&r, 0, sizeof(r));
-	r.out.id = id;
-	r.out.error = -err;
-	if (err == 0)
-		r.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
-		/* gone, or a signal came first and it will be made anew */
-		return errno == ENOENT ? 0 : -1;
-	return 1;
-}
-
-/*
- * "report = fs": what is found is told, and it goes on in any case. Whether the
- * process was still there matters only for what is kept or told. As valid().
- */
-static int
-watch(struct serving *s, const struct seccomp_notif *in)
-{
-	struct watched w;
-	int seen, there;
-
-	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
-	if (seen || s->view.new) {
-		there = valid(s, in->id);
-		notify_known(&s->view, there == 1);
-		if (there != 1)
-			return there;
-	}
-	if (seen)
-		report_fs(s, &w);
-	return 1;
+	tell(s, &e);
 }
 
 static int
@@ -190,32 +132,93 @@ is_exec(const struct seccomp_notif *in)
 	return in->data.nr == SYS_execve || in->data.nr == SYS_execveat;
 }
 
+/* What [exec] says of it. */
+static void
+judge(struct serving *s, const struct seccomp_notif *in, struct attempt *a)
+{
+	int known;
+
+	a->path[0] = '\0';
+	a->err = notify_other(&in->data, &a->by, &a->action, &a->resource);
+	if (a->err != 0 || !is_exec(in))
+		return;
+	a->action = "exec";
+	a->resource = a->path;
+	known = (s->n->flags & (NOTIFY_REPORT | NOTIFY_LOCKED)) != 0 &&
+		notify_path((pid_t)in->pid, &in->data, a->path) == 0;
+	a->by = s->used ? NOTIFY_BY_ONCE : NOTIFY_BY_LOCK;
+	if (s->used)
+		a->err = EPERM;
+	/* the first is carrel's own, which has nothing to hide */
+	else if ((s->n->flags & NOTIFY_LOCKED) != 0 && known)
+		a->err =
+		    notify_judge(&s->view, (pid_t)in->pid, &in->data, a->path);
+}
+
+/*
+ * Between reading the notice and here the process may have been killed, and
+ * its number given to another one: what was read is worth nothing then. 1, 0,
+ * or -1 when nobody knows.
+ */
+static int
+valid(struct serving *s, uint64_t id)
+{
+	int there = 1;
+
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == -1)
+		there = errno == ENOENT ? 0 : -1;
+	notify_known(&s->view, there == 1);
+	return there;
+}
+
+/*
+ * "report = fs": what is found is told, and it goes on in any case. As
+ * valid(), which is asked only if something is kept or told: most of what
+ * is looked at is in order.
+ */
+static int
+watch(struct serving *s, const struct seccomp_notif *in)
+{
+	struct watched w;
+	int seen, there;
+
+	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
+	if (!seen && !s->view.new)
+		return 1;
+	if ((there = valid(s, in->id)) == 1 && seen)
+		report_fs(s, &w);
+	return there;
+}
+
 /* 0, or -1 when nothing more can be answered. */
 static int
 answer(struct serving *s, const struct seccomp_notif *in)
 {
-	const int refuses = NOTIFY_ONCE | NOTIFY_LOCKED;
-	int err = 0, there = 1, flags = s->n->flags;
-	char path[NOTIFY_PATH_LEN];
+	struct attempt a;
+	union notice r;
+	int there = 1;
 
-	if (is_exec(in) && (flags & refuses) != 0) {
-		err = judge(s, in, path);
+	judge(s, in, &a);
+	if (a.err != 0 || (is_exec(in) && (s->n->flags & NOTIFY_FS) == 0))
 		there = valid(s, in->id);
-		notify_known(&s->view, there == 1);
-	}
-	if (there != 1)
-		return there;
-	/* before the payload goes on: it could end the run by its own end */
-	if (err != 0 && (flags & NOTIFY_REPORT) != 0)
-		report_exec(s, err, path);
-	else if (err == 0 && (flags & NOTIFY_FS) != 0)
+	else if ((s->n->flags & NOTIFY_FS) != 0)
 		there = watch(s, in);
 	if (there != 1)
 		return there;
-	there = send_answer(s, in->id, err);
-	if (there == 1 && is_exec(in) && err == 0 && (flags & NOTIFY_ONCE) != 0)
+	/* before the payload goes on: it could end the run by its own end */
+	if (a.err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
+		report(s, &a);
+	memset(&r, 0, sizeof(r));
+	r.out.id = in->id;
+	r.out.error = -a.err;
+	if (a.err == 0)
+		r.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
+		/* gone, or a signal came first and it will be made anew */
+		return errno == ENOENT ? 0 : -1;
+	if (a.err == 0 && is_exec(in) && (s->n->flags & NOTIFY_ONCE) != 0)
 		s->used = 1;
-	return there == -1 ? -1 : 0;
+	return 0;
 }
 
 /* One notice, or none after all. 0, or -1. */

@@ -7,10 +7,11 @@
 struct places;
 
 /*
- * Answers each attempt of a payload to execute a program, from outside the
- * sandbox: seccomp_unotify(2). A process of its own that does nothing else,
- * so that no stopped or busy monitor keeps a payload waiting; it ends with the
- * monitor, and without it every attempt fails (ENOSYS).
+ * Answers each attempt of a payload to execute a program, and where it is to
+ * be told that it tried to make a process or a unix socket those, too, from
+ * outside the sandbox: seccomp_unotify(2). A process of its own that does
+ * nothing else, so that no stopped or busy monitor keeps a payload waiting; it
+ * ends with the monitor, and without it every attempt fails (ENOSYS).
  *
  * What is let through is still judged by the kernel, by the mounts and
  * Landlock: the path is the payload's memory, which may change once it was
@@ -24,11 +25,27 @@ struct places;
 #define NOTIFY_NOEXEC 0x10 /* FS: there is an exec lock */
 #define NOTIFY_FLAGS  0x1f
 
+/* Which line of which profile refuses; rule NULL: nobody said. */
+enum notify_reason {
+	NOTIFY_BY_LOCK, /* of those that name interpreters */
+	NOTIFY_BY_ONCE,
+	NOTIFY_BY_SPAWN,
+	NOTIFY_BY_UNIX,
+	NOTIFY_REASONS
+};
+
+struct notify_rule {
+	uint16_t profile; /* index in the policy */
+	uint32_t line;
+	char *rule;
+};
+
 struct notify {
 	int listener; /* of filter_notify() */
 	int flags;
-	int events; /* REPORT, FS: a socket for ipc/event.h, else -1 */
-	const struct places *places; /* FS */
+	int events; /* REPORT, FS: for ipc/event.h, or -1 */
+	const struct notify_rule *rules; /* NOTIFY_REASONS */
+	const struct places *places;	 /* FS */
 };
 
 /* Starts the process, and closes both descriptors here. Its pid, or -1. */
@@ -94,5 +111,12 @@ int notify_locked(int fd);
  */
 int notify_judge(
     struct notify_view *, pid_t, const struct seccomp_data *, const char *path);
+
+/*
+ * If it is no attempt to execute, what it is: "spawn" or "socket", and the
+ * name of the call; what the payload gets for it. 0: it is one.
+ */
+int notify_other(const struct seccomp_data *, enum notify_reason *,
+    const char **action, const char **resource);
 
 #endif

@@ -15,9 +15,10 @@ tell_charges(const struct tell *t, const struct event *e, size_t i)
 {
 	unsigned bit = 1U << e->surface;
 
-	/* a shipped default answers for nothing: then whoever goes beyond it */
+	/* that a shipped default grants no more is for those who know of it */
 	if (e->profile < t->nprofiles &&
-	    (t->profiles[e->profile].charged & bit) != 0)
+	    (e->surface != EVENT_FS ||
+		(t->profiles[e->profile].charged & bit) != 0))
 		return e->profile == i;
 	return (t->profiles[i].charged & bit) != 0;
 }

@@ -172,7 +172,8 @@ def kinds(p):
            x["rule"] == "read = " + ro and x["line"] == 6 and
            x["rule_profile"] == "w" and x["profiles"][0]["name"] == "w",
            "S75 fs: %s: path, error and rule" % name, err, x)
-    ok("fs: write \"%s/open-w\", read = %s, 1 time" % (ro, ro) in r.err and
+    ok("fs: write \"%s/open-w\", read = %s of w, 1 time" % (ro, ro) in
+       r.err and
        "%d violations" % len(KINDS) in r.err, "S75 the summary", r)
     # the same where it may be written: the control of each
     p.forget()
