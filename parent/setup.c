@@ -57,6 +57,25 @@ end(const struct setup *s, const struct failure *f)
 	_exit(1);
 }
 
+/* The monitor's word that the sender of the policy ended well. */
+static void
+await_go(const struct setup *s)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	struct control m;
+	int n = control_wait(s->control, &m, s->deadline);
+
+	if (n == 0)
+		_exit(1); /* nobody is left to tell */
+	if (n == -1)
+		ask_broken(errno, f.what, sizeof(f.what));
+	else if (m.type != CONTROL_GO)
+		failure_set(&f, CAUSE_OTHER, "unexpected word of the monitor");
+	else
+		return;
+	end(s, &f);
+}
+
 static void __attribute__((noreturn))
 end_refused(const struct setup *s, const struct policy *po)
 {
@@ -76,6 +95,14 @@ end_refused(const struct setup *s, const struct policy *po)
 	}
 	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
 	_exit(1);
+}
+
+/* Refused before the monitor's word, which comes first. */
+static void __attribute__((noreturn))
+end_refused_early(const struct setup *s, const struct policy *po)
+{
+	await_go(s);
+	end_refused(s, po);
 }
 
 static int
@@ -177,36 +204,29 @@ decode_policy(
 }
 
 /*
- * The policy, judged; and the monitor's word that its sender ended well. If
- * the sender ended too early, how it ended says more: the monitor then says
- * that, and ends this process.
+ * The policy, judged. If its sender ended too early, how it ended says more
+ * than what arrived: the monitor then says that, and ends this process.
  */
 static void
 receive_policy(const struct setup *s, struct policy *po)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	char digest[SHA256_HEX + 1];
-	struct control m;
-	int n = 1, err = decode_policy(s, po, digest);
+	int err = decode_policy(s, po, digest);
 
 	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
 		end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
-	    (announce_policy(s->control, err == 0 ? po : NULL, digest) == -1 ||
-		(n = control_wait(s->control, &m, s->deadline)) == -1))
+	    announce_policy(s->control, err == 0 ? po : NULL, digest) == -1)
 		err = errno;
-	if (n == 0)
-		_exit(1); /* nobody is left to tell */
+	if (err == EPIPE)
+		await_go(s);
 	if (err != 0) {
 		ask_broken(err, f.what, sizeof(f.what));
 		end(s, &f);
 	}
-	if (m.type != CONTROL_GO) {
-		failure_set(&f, CAUSE_OTHER, "unexpected word of the monitor");
-		end(s, &f);
-	}
 	if (po->nrefusals > 0)
-		end_refused(s, po);
+		end_refused_early(s, po);
 }
 
 static int
@@ -310,13 +330,15 @@ out_of_reach(const char *option, const char *file, const struct policy *po,
 	return 0;
 }
 
-/* From the policy to the new root; what was opened on the way is closed. */
+/*
+ * From the policy to the plan. Nothing is made yet, but for carrel's own
+ * directories in a home that the policy lets the payload write.
+ */
 static void
-build(const struct setup *s, struct policy *po, struct root *root,
-    struct plan *plan, struct limits *limits)
+draw(const struct setup *s, struct policy *po, struct survey *survey,
+    struct plan *plan)
 {
 	struct failure f = {.step = CAUSE_OTHER};
-	struct survey survey;
 	struct hostenv host;
 
 	if (policy_protect(po, s->caller) == -1) {
@@ -324,22 +346,29 @@ build(const struct setup *s, struct policy *po, struct root *root,
 		end(s, &f);
 	}
 	if (po->nrefusals > 0)
-		end_refused(s, po);
-	if (look_survey(po, &survey, &f) == -1 ||
-	    protect_missing(po, &survey, s->caller, 1, &f) == -1 ||
-	    pack_expect(po, &survey, &f) == -1 ||
-	    look_exec(po, &survey, &f) == -1)
+		end_refused_early(s, po);
+	if (look_survey(po, survey, &f) == -1 ||
+	    protect_missing(po, survey, s->caller, 1, &f) == -1 ||
+	    pack_expect(po, survey, &f) == -1 ||
+	    look_exec(po, survey, &f) == -1)
 		end(s, &f);
 	if (hostenv_pick(&host, po, s->start->env) == -1) {
 		failure_set(&f, CAUSE_OTHER, "the caller's environment");
 		end(s, &f);
 	}
-	if (plan_make(po, &survey, s->caller, &host, plan) == -1) {
+	if (plan_make(po, survey, s->caller, &host, plan) == -1) {
 		if (po->nrefusals > 0)
-			end_refused(s, po);
+			end_refused_early(s, po);
 		failure_set(&f, CAUSE_OTHER, "make the plan");
 		end(s, &f);
 	}
+	hostenv_free(&host);
+}
+
+static void
+say_plan(
+    const struct setup *s, const struct policy *po, const struct plan *plan)
+{
 	if (plan->none_mounted[0] != '\0' &&
 	    (s->options->verbose || isatty(STDERR_FILENO)))
 		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
@@ -347,21 +376,30 @@ build(const struct setup *s, struct policy *po, struct root *root,
 		say_drops(s, plan);
 		say_elsewhere(s, po, plan);
 	}
-	hostenv_free(&host);
-	if (out_of_reach("--status-fd", s->options->status_file, po, &survey,
-		&f) == -1 ||
-	    out_of_reach("--events", events_path(0), po, &survey, &f) == -1 ||
-	    out_of_reach("--events", events_path(1), po, &survey, &f) == -1 ||
+}
+
+/* From the plan to the new root; what was opened on the way is closed. */
+static void
+build(const struct setup *s, struct policy *po, struct root *root,
+    struct survey *survey, struct plan *plan, struct limits *limits)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+
+	say_plan(s, po, plan);
+	if (out_of_reach(
+		"--status-fd", s->options->status_file, po, survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
-	    pack_make(po, &survey, s->start->umask, &f) == -1 ||
+	    pack_make(po, survey, s->start->umask, &f) == -1 ||
 	    (plan->report_fs && tell_places(s, po, plan, &f) == -1) ||
-	    root_build(root, plan, &survey, &f) == -1 ||
+	    root_build(root, plan, survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1) {
 		if (po->nrefusals > 0)
 			end_refused(s, po);
 		end(s, &f);
 	}
-	survey_free(&survey);
+	survey_free(survey);
 }
 
 /*
@@ -433,6 +471,7 @@ setup_main(const struct setup *s, struct caller *caller)
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
 	struct policy policy;
+	struct survey survey;
 	struct plan plan;
 	struct root root;
 	struct network *network;
@@ -452,8 +491,10 @@ setup_main(const struct setup *s, struct caller *caller)
 		end(s, &f);
 	receive_caller(s, caller);
 	receive_policy(s, &policy);
+	draw(s, &policy, &survey, &plan);
+	await_go(s);
 	network = open_network(s, &policy);
-	build(s, &policy, &root, &plan, &limits);
+	build(s, &policy, &root, &survey, &plan, &limits);
 	policy_free(&policy);
 	if (give_up(s, &plan, &limits, &f) == -1)
 		end(s, &f);
