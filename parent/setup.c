@@ -26,6 +26,7 @@
 #include "network.h"
 #include "options.h"
 #include "pack.h"
+#include "places.h"
 #include "plan.h"
 #include "root.h"
 #include "setup.h"
@@ -108,6 +109,15 @@ name_run(const struct setup *s, struct plan *plan, struct failure *f)
 	return 0;
 }
 
+static int
+tell_places(const struct setup *s, const struct policy *po,
+    const struct plan *plan, struct failure *f)
+{
+	if (places_tell(s->control, po, plan) == -1)
+		return failure_set(f, CAUSE_OTHER, "tell what is granted");
+	return 0;
+}
+
 /* What every sandbox has and no policy changes, while the parser works. */
 static int
 begin(const struct setup *s, struct root *root, struct failure *f)
@@ -163,6 +173,7 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
 	    pack_make(po, survey, s->start->umask, &f) == -1 ||
+	    (plan->report_fs && tell_places(s, po, plan, &f) == -1) ||
 	    root_build(root, plan, survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1) {
 		if (po->nrefusals > 0)

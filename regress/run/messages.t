@@ -205,7 +205,7 @@ with Place() as p:
     T = p.top
     # the text of a profile
     b.file("a section of a later version", "[tool x]\neffect = none\n")
-    b.file("a report of a later version", "[audit]\nreport = fs\n")
+    b.file("a report that there is not", "[audit]\nreport = reads\n")
     b.file("an unknown section", "[files]\nread = /usr\n")
     b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
     b.file("a tier of a later version", "tier = read-only\n")
