@@ -189,14 +189,14 @@ main(int argc, char **argv, char **envp)
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
 	/*
-	 * Both start up while this process finds out who calls; the set-up
-	 * first, because it has more to do.
+	 * The set-up makes its namespaces while this process finds out who
+	 * calls; the parser then finds its request, and need not wait.
 	 */
 	ask_open(&a);
 	if (o.command == COMMAND_RUN)
 		begin_run(&in, &o, &st, &a, &w);
-	ask_start(&in, &a);
 	account_find(&st, &o, &c);
+	ask_start(&in, &a);
 	ask_send(&a, &in, &o, &st, &c);
 	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_EXPLAIN)

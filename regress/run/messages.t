@@ -220,7 +220,7 @@ with Place() as p:
             ("with odd quotes", 'run = "x\n'),
             ("with another exit", "run = x\nexpect-exit = 256\n")):
         b.file("an example " + name, "[example x]\n" + body)
-    b.file("a report of a later version", "[audit]\nreport = fs\n")
+    b.file("a report that there is not", "[audit]\nreport = reads\n")
     b.file("an unknown section", "[files]\nread = /usr\n")
     b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
     for line in ("write = {home}/proj", "socket = /run/x"):
