@@ -198,6 +198,8 @@ main(int argc, char **argv, char **envp)
 	account_find(&st, &o, &c);
 	ask_start(&in, &a);
 	ask_send(&a, &in, &o, &st, &c);
+	if (o.command == COMMAND_PROFILE)
+		explain_profile(&in, &o, &st, &c, &a);
 	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);

@@ -64,7 +64,8 @@ monitor_rule(struct monitor *m, const struct control *c)
 	    c->b >= PROFILES_MAX || m->rules[c->a].rule != NULL)
 		return -1;
 	line = strtoul(c->text, &rule, 10);
-	if (*rule != ' ' || line == 0 || line > UINT32_MAX ||
+	/* line 0: what every pack has */
+	if (*rule != ' ' || rule == c->text || line > UINT32_MAX ||
 	    strlen(rule + 1) > EVENT_RULE_MAX)
 		return -1;
 	r = &m->rules[c->a];
