@@ -327,6 +327,32 @@ def attacks(p):
     p.write(T + "/two", "x\n")
     os.link(T + "/two", p.proj + "/two")
     bad("a second name", T + "/two", "another name")
+    # what the payload holds open it could write, or open anew
+    for name, how in (("output", {"stdout": os.O_WRONLY | os.O_APPEND}),
+                      ("error", {"stderr": os.O_WRONLY | os.O_APPEND}),
+                      ("input", {"stdin": os.O_RDONLY})):
+        for option in ("--events", "--status-fd"):
+            for path, good in ((T + "/other", True), (T + "/held", False)):
+                p.write(T + "/held", "before\n")
+                p.write(T + "/other", "")
+                (what, flags), = how.items()
+                fd = os.open(path, flags)
+                wr = os.open(T + "/held", os.O_WRONLY | os.O_APPEND)
+                value = T + "/held" if option == "--events" else str(wr)
+                p.do("run", option, value, "--", "sh", "-c", "echo for''ged; "
+                     "echo for''ged >&2; touch ran", pass_fds=[wr],
+                     **{what: fd})
+                os.close(fd)
+                os.close(wr)
+                with open(T + "/held") as f:
+                    held = f.read()
+                ran = os.path.exists(p.proj + "/ran")
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(p.proj + "/ran")
+                ok("forged" not in held and ran == good and
+                   ("before\n" == re.sub("(?m)^carrel: .*\n", "", held)) !=
+                   good, "S75 %s is standard %s, too: %s" % (
+                       option, name, "control" if good else "refused"), held)
     bad("in the target", "ev", "may write")
     bad("in the target, by the long way", "../proj/./ev", "may write")
     os.symlink(p.proj, T + "/toproj")
