@@ -471,6 +471,24 @@ def trouble(p):
                [json.loads(x)["event"] for x in now.split(b"\n") if x] ==
                ["start", "violation", "end"],
                "S75 the next run begins a line of its own", now[:200])
+            # who fills the disk first is flagged all the same
+            for name in os.listdir(small):
+                os.unlink(small + "/" + name)
+            env = dict(p.env, XDG_STATE_HOME=small)
+            with contextlib.suppress(OSError):
+                with open(small + "/fill", "wb", buffering=0) as f:
+                    while f.write(bytes(4096)):
+                        pass
+            r = attempt(p, "1*/bin/sh", env=env)
+            ok(r.code == 0 and "cannot be kept" in r.err and
+               "violated before" not in r.err,
+               "S76 a full disk: it is told that no record can be kept", r)
+            r = attempt(p, "1*/no/such", env=env)
+            ok("profile ev (" in r.err and "violated before" in r.err,
+               "S76 but the version is flagged", r)
+            r = p.do("violations", env=env)
+            ok("no record can be read" in r.out and "no version" not in r.out,
+               "S76 and in the list", r)
         finally:
             with root():
                 subprocess.run(["umount", "-l", small], check=True)
