@@ -128,11 +128,22 @@ remember_flag(struct state *st, struct tell *t, const struct seen_list *l,
 	}
 }
 
+/* 128 runs of 256 events with whole paths would be 160 MB. */
+static const char *
+short_of(char buf[KEPT_RESOURCE_MAX + 1], const char *s)
+{
+	snprintf(buf, KEPT_RESOURCE_MAX + 1, "%s", s);
+	if (strlen(s) > KEPT_RESOURCE_MAX)
+		strcpy(buf + KEPT_RESOURCE_MAX - 3, "...");
+	return buf;
+}
+
 void
 remember_run(
     struct state *st, const struct tell *t, const struct seen_list *l, int code)
 {
 	static struct event events[EVENTS_MAX];
+	static char resource[EVENTS_MAX][KEPT_RESOURCE_MAX + 1];
 	static struct kept_profile profiles[PROFILES_MAX];
 	char command[KEPT_COMMAND_MAX];
 	struct kept k;
@@ -143,6 +154,7 @@ remember_run(
 		keep_profile(t, l, &profiles[i], i);
 	for (i = 0; i < l->n; i++) {
 		events[i] = l->list[i].e;
+		events[i].resource = short_of(resource[i], events[i].resource);
 		events[i].count = l->list[i].times > UINT32_MAX
 				      ? UINT32_MAX
 				      : (uint32_t)l->list[i].times;

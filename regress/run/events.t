@@ -415,6 +415,49 @@ def attacks(p):
        has, proc.pid)
 
 
+# As many as are kept but one, as long as can be, and then the one that counts.
+FLOOD = """
+import os
+for i in range(255):
+    d = "/tmp/" + "/".join(["\x01" * 250] * 15)
+    f = d + "/%04d" % i
+    os.makedirs(d, exist_ok=True)
+    open(f, "w").close()
+    os.chmod(f, 0o755)
+    try: os.execv(f, [f])
+    except OSError: pass
+try: os.execv("/bin/sh", ["sh"])
+except OSError as e: print(e.errno)
+"""
+
+
+def flood(p):
+    """Nobody hides one violation behind many, nor fills a disk with them."""
+    ev = p.top + "/ev.jsonl"
+    state = p.home + "/.local/state/carrel/runs"
+    profile(p)
+    p.forget()
+    r = p.do("run", "-p", "ev", "--events", ev, "--", PY, "-c", FLOOD)
+    got = lines(ev)
+    bad = of(got, "violation")
+    ok(r.out == "13\n" and len(bad) == 256 and
+       bad[-1]["resource"] == "/bin/sh" and got[-1]["lost"] == 0 and
+       got[-1]["violations"] == 256, "S75 255 others do not hide one", r,
+       len(bad), got[-1])
+    equal({len(unescape(x["resource"])) for x in bad[:-1]}, {5 + 15 * 251 + 4},
+          "S75 control: the others are long, and whole")
+    kept, = os.listdir(state)
+    ok(os.stat(state + "/" + kept).st_size < 300 * 1024,
+       "S76 what is kept of a run is bounded", os.stat(state + "/" + kept))
+    r = p.do("violations", "--run", kept, "--json")
+    seen = json.loads(r.out)["events"]
+    ok(len(seen) == 256 and any(x["resource"] == "/bin/sh" for x in seen) and
+       all(x["resource"].endswith("...") for x in seen
+           if x["resource"] != "/bin/sh"), "S93 and says that it was cut", r)
+    os.unlink(ev)
+    p.forget()
+
+
 def trouble(p):
     """A full disk, a closed standard error, a limit, SIGKILL."""
     profile(p)
@@ -817,6 +860,7 @@ with Place() as p:
     file_of(p)
     rules(p)
     codes(p)
+    flood(p)
     attacks(p)
     trouble(p)
     flood(p)
