@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "rule.h"
 #include "text.h"
+#include "tool.h"
 
 static const char *const verb_names[] = {"?", "read", "write", "try-read",
     "try-write", "tmpfs", "symlink", "command", "socket", "device"};
@@ -24,7 +25,8 @@ policy_verb(unsigned verb)
 const char *
 policy_layer(unsigned layer)
 {
-	static const char *const names[] = {"?", "shipped", "host", "user"};
+	static const char *const names[] = {
+	    "?", "shipped", "host", "user", "pack"};
 
 	return names[layer <= LAYER_LAST ? layer : 0];
 }
@@ -35,8 +37,13 @@ policy_tell(struct text_list *l, const struct policy *po, unsigned profile,
 {
 	const struct profile *p = &po->profiles[profile];
 
-	text_list_add(l, "%s%s of %s, %s:%u%s", before, verb, p->name, p->file,
-	    (unsigned)line, behind);
+	char at[16] = "";
+
+	/* what every pack has stands in no line */
+	if (line != 0)
+		text_add(at, sizeof(at), ":%u", (unsigned)line);
+	text_list_add(l, "%s%s of %s, %s%s%s", before, verb, p->name, p->file,
+	    at, behind);
 }
 
 void
@@ -210,6 +217,7 @@ policy_free(struct policy *po)
 	free(po->grants);
 	environ_release(po);
 	rules_release(po);
+	tools_release(po);
 	free(po->prompt);
 	free(po->refusals);
 	memset(po, 0, sizeof(*po));

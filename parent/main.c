@@ -21,6 +21,7 @@
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
+#include "pack.h"
 #include "protect.h"
 #include "setup.h"
 #include "start.h"
@@ -178,6 +179,7 @@ main(int argc, char **argv, char **envp)
 	start_close(o.status_fd);
 	status_open(o.status_fd);
 	install_find(&in);
+	pack_place(&o);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
 	if (o.command == COMMAND_VIOLATIONS) {
@@ -187,16 +189,16 @@ main(int argc, char **argv, char **envp)
 	if (o.command == COMMAND_RUN)
 		monitor_block(); /* before there is a child to wait for */
 	/*
-	 * Both start up while this process finds out who calls; the set-up
-	 * first, because it has more to do.
+	 * The set-up makes its namespaces while this process finds out who
+	 * calls; the parser then finds its request, and need not wait.
 	 */
 	ask_open(&a);
 	if (o.command == COMMAND_RUN)
 		begin_run(&in, &o, &st, &a, &w);
-	ask_start(&in, &a);
 	account_find(&st, &o, &c);
+	ask_start(&in, &a);
 	ask_send(&a, &in, &o, &st, &c);
-	protect_find(&in, &st, &c);
+	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
 	return run(&w, &c, &a);

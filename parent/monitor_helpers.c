@@ -90,24 +90,29 @@ free_source(struct monitor *m)
 void
 monitor_answer_execs(struct monitor *m, const struct control *c)
 {
-	struct notify n = {
-	    .listener = c->fd, .flags = c->a, .events = -1, .rules = m->rules};
+	struct notify n = {.listener = c->fd,
+	    .flags = c->a,
+	    .events = -1,
+	    .rules = m->rules,
+	    .places = &m->places};
+	int tells = (c->a & (NOTIFY_REPORT | NOTIFY_FS)) != 0;
 	int pair[2], *source = free_source(m);
 
-	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
-	    source != NULL && channel_pair(pair) == 0) {
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && tells && source != NULL &&
+	    channel_pair(pair) == 0) {
 		*source = pair[0];
 		n.events = pair[1];
 	}
-	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
-	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && (!tells || n.events != -1))
 		m->notifier = notify_start(&n);
 	else
 		close(c->fd);
+	places_free(&m->places);
 	if (m->notifier > 0)
 		return;
 	m->notifier = 0;
-	log_warn("cannot start what answers for [exec]: %s; the run ends",
+	log_warn("cannot start what answers for [exec] and [audit]: %s; the "
+		 "run ends",
 	    strerror(errno));
 	monitor_give_up(m, EXIT_CARREL);
 }
@@ -121,7 +126,8 @@ monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
 	m->notifier = 0;
 	if (m->gone || m->code != -1 || status == 0)
 		return;
-	log_warn("what answers for [exec] ended by itself; the run ends");
+	log_warn("what answers for [exec] and [audit] ended by itself; the run "
+		 "ends");
 	monitor_give_up(m, EXIT_CARREL);
 }
 

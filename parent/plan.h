@@ -103,7 +103,7 @@ struct plan {
 	struct step *exec;
 	size_t nexec;
 	uint8_t locked, no_spawn, no_unix, once; /* 1: so it is asked for */
-	uint8_t report_exec;
+	uint8_t report_exec, report_fs;
 };
 
 /*

@@ -7,7 +7,7 @@
 #include "parent/plan.h"
 #include "receive.h"
 
-/* What [exec] narrows, in the block CONFINEMENT. */
+/* What [exec] narrows and [audit] reports, in the block CONFINEMENT. */
 
 /* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
 void
@@ -19,11 +19,14 @@ explain_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 
 	for (i = 0; i < po->nrules; i++) {
 		r = &po->rules[i];
-		if (r->kind != asked->kind || r->number != asked->number ||
+		if (r->kind != asked->kind || r->what != asked->what ||
+		    r->number != asked->number ||
 		    strcmp(r->text, asked->text) != 0)
 			continue;
-		cell_addf(c, "%s%s %s:%u", sep, rule_key(r),
-		    po->profiles[r->profile].name, (unsigned)r->line);
+		cell_addf(c, "%s%s %s", sep, rule_key(r),
+		    po->profiles[r->profile].name);
+		if (r->line != 0) /* else every pack says so */
+			cell_addf(c, ":%u", (unsigned)r->line);
 		sep = ", ";
 	}
 }
@@ -106,5 +109,10 @@ explain_exec(struct out *o, const struct view *v)
 	    "the start of the command is the last execve(2)", c.once);
 	rule_row(o, po, "spawn", "no new processes, only threads", c.no_spawn);
 	rule_row(o, po, "unix", "no unix sockets", c.no_unix);
+	rule_row(o, po, "violation",
+	    c.violation != NULL && c.violation->number == VIOLATION_KILL
+		? "ends everything at once, and the exit code is 3"
+		: "makes the exit code 3",
+	    c.violation);
 	confine_free(&c);
 }

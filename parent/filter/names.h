@@ -29,7 +29,7 @@ static const struct {
 	CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
 	CLONE_NEWTIME}, C(CLONE_THREAD),
     /* modes, open and fcntl; O_TMPFILE without its O_DIRECTORY */
-    C(S_ISUID), C(S_ISGID), C(O_CREAT),
+    C(S_ISUID), C(S_ISGID), C(O_CREAT), C(O_TRUNC),
     {"O_TMPFILE", O_TMPFILE & ~O_DIRECTORY}, C(O_ACCMODE), C(F_SETLEASE),
     C(F_NOTIFY), {"F_SETDELEG", 1040}, C(F_GETFL), {"F_SETPIPE_SZ", 1031},
     /* memory and sockets */

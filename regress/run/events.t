@@ -289,9 +289,9 @@ def codes(p):
     profile(p, "on-violation = report")
     p.refused("S2 on-violation = report: there is no weaker word", "-p", "ev",
               has=("fail or kill",))
-    profile(p, report="report = fs\n")
-    p.refused("S75 report = fs is for later", "-p", "ev",
-              has=("not in this version",))
+    profile(p, report="report = reads\n")
+    p.refused("S75 report = reads: there is no such", "-p", "ev",
+              has=("exec or fs",))
 
 
 def attacks(p):
