@@ -72,6 +72,12 @@
 #define LIMIT_SECONDS_MAX   31536000ULL /* a year */
 #define LIMIT_FILES_MAX	    1048576ULL
 
+/* of [tool] and [example] */
+#define TOOLS_MAX      1024  /* of all profiles */
+#define NEEDS_MAX      256   /* of one */
+#define NEEDS_BYTES    32768 /* all of them, each with 8 more */
+#define TOOL_WORDS_MAX 64    /* of an example's command */
+
 /* of events */
 #define EVENT_ACTION_MAX   31	 /* what was tried, a word */
 #define EVENT_RESOURCE_MAX 4095	 /* on what: a path, or an address */
