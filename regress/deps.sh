@@ -56,6 +56,10 @@ check)
 	need rsyslog rsyslogd
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
+	# of other people's programs, those with ways of their own to make
+	# threads and processes: 116 MB, half a minute
+	need default-jdk-headless javac
+	need gdb gdb
 	;;
 cross)
 	need gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
