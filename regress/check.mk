@@ -18,7 +18,8 @@ run:
 bench:
 	@regress/deps.sh build
 	@regress/deps.sh bench
-	@$(MAKE) --no-print-directory all $(BUILD)/regress/floor
+	@$(MAKE) --no-print-directory all $(BUILD)/regress/floor \
+		$(BUILD)/regress/calls
 	@regress/bench/start $(BENCH)
 
 check: deps
@@ -126,8 +127,13 @@ $(BUILD)/regress/floor: $(call obj,$(LAUNCH),regress/bench/floor.c)
 	$(call say,LD $@)
 	$(Q)$(LAUNCH_LINK)
 
+$(BUILD)/regress/calls: regress/bench/calls.c
+	@mkdir -p $(@D)
+	$(call say,LD $@)
+	$(Q)$(COMPILE) $(LDFLAGS) -static -o $@ $<
+
 .PHONY: do-unit do-asan do-prove do-static units helpers
-helpers: $(HELPERS) $(BUILD)/regress/floor
+helpers: $(HELPERS) $(BUILD)/regress/floor $(BUILD)/regress/calls
 units: $(UNIT)
 	@test -n '$(UNIT)' || { echo 'no unit tests' >&2; exit 1; }
 PARSE = $(BUILD)/libexec/carrel/carrel-parse
