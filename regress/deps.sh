@@ -65,6 +65,9 @@ bench)
 	need util-linux setpriv
 	need passwd useradd
 	need bubblewrap bwrap
+	need passt pasta
+	need slirp4netns slirp4netns
+	need iproute2 ip
 	;;
 *)
 	echo "deps.sh: no such set: $set_" >&2
