@@ -24,7 +24,7 @@ struct dial {
 	struct target to;
 	char name[EGRESS_HOST_MAX + 1];
 	struct dial **where;
-	void (*done)(void *, int, int);
+	void (*done)(void *, int, struct watch *, int);
 	void *arg;
 	int active, begun; /* begun: the first address was tried */
 	struct lookup *lookup;
@@ -60,6 +60,26 @@ drop(struct try *t)
 
 static void begin(struct dial *);
 
+/* One is kept: its size makes each allocation a system call. */
+static void
+put_away(struct dialer *all, struct dial *d)
+{
+	free(all->spare);
+	all->spare = d;
+}
+
+static struct dial *
+get(struct dialer *all)
+{
+	struct dial *d = all->spare;
+
+	if (d == NULL)
+		return calloc(1, sizeof(*d));
+	all->spare = NULL;
+	memset(d, 0, sizeof(*d));
+	return d;
+}
+
 static void
 release(struct dial *d)
 {
@@ -75,10 +95,10 @@ release(struct dial *d)
 	*d->where = NULL;
 	if (!d->active) {
 		TAILQ_REMOVE(&all->waiting, d, entry);
-		free(d);
+		put_away(all, d);
 		return;
 	}
-	free(d);
+	put_away(all, d);
 	all->active--;
 	if ((waiting = TAILQ_FIRST(&all->waiting)) == NULL) {
 		all->said = 0;
@@ -96,13 +116,25 @@ dial_cancel(struct dial *d)
 }
 
 static void
-finish(struct dial *d, int fd, int err)
+finish(struct dial *d, int fd, struct watch *w, int err)
 {
-	void (*done)(void *, int, int) = d->done;
+	void (*done)(void *, int, struct watch *, int) = d->done;
 	void *arg = d->arg;
 
 	release(d);
-	done(arg, fd, err);
+	done(arg, fd, w, err);
+}
+
+/* One of them it is. */
+static void
+finish_with(struct dial *d, struct try *t)
+{
+	struct watch *w = t->watch;
+	int fd = t->fd;
+
+	t->watch = NULL;
+	t->fd = -1;
+	finish(d, fd, w, 0);
 }
 
 static void
@@ -122,7 +154,7 @@ fail(struct dial *d, int err)
 		    named ? ")" : "", d->refused);
 		err = EACCES;
 	}
-	finish(d, -1, err);
+	finish(d, -1, NULL, err);
 }
 
 static void
@@ -159,18 +191,16 @@ answered(unsigned what, void *arg)
 	struct try *t = arg;
 	struct dial *d = t->of;
 	socklen_t len = sizeof(d->err);
-	int fd = t->fd;
 
 	(void)what;
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &d->err, &len) == -1)
+	if (getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &d->err, &len) == -1)
 		d->err = errno;
 	if (d->err != 0) {
 		drop(t);
 		next(d);
 		return;
 	}
-	t->fd = -1;
-	finish(d, fd, 0);
+	finish_with(d, t);
 }
 
 /* What was judged is what is connected. 1: done at once; 0: begun; -1 */
@@ -181,6 +211,7 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 	socklen_t len;
 	enum reach reach;
 	const char *why;
+	int n;
 
 	reach = own_judge(d->b->own, a, &why);
 	if (reach == REACH_NEVER ||
@@ -202,11 +233,12 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 		return -1;
 	}
 	len = sockaddr_write(a, d->to.port, &ss);
-	if (connect(t->fd, (struct sockaddr *)&ss, len) == 0)
+	n = connect(t->fd, (struct sockaddr *)&ss, len);
+	if (n == 0 && d->to.udp)
 		return 1;
-	if (errno == EINPROGRESS) {
-		t->watch =
-		    watch_new(d->b->loop, t->fd, LOOP_WRITE, answered, t);
+	if (n == 0 || errno == EINPROGRESS) {
+		t->watch = watch_new(d->b->loop, t->fd,
+		    LOOP_READ | LOOP_WRITE | LOOP_EDGE, answered, t);
 		if (t->watch != NULL && watch_start(t->watch, -1) == 0)
 			return 0;
 		errno = ENOMEM;
@@ -236,16 +268,14 @@ next(struct dial *d)
 {
 	const struct address *a = NULL;
 	struct try *t;
-	int busy, n = -1, fd;
+	int busy, n = -1;
 
 	d->begun = 1;
 	watch_stop(d->stagger);
 	while ((t = free_try(d, &busy)) != NULL && (a = pick(d)) != NULL) {
 		n = connect_to(d, t, a);
 		if (n == 1) {
-			fd = t->fd;
-			t->fd = -1;
-			finish(d, fd, 0);
+			finish_with(d, t);
 			return;
 		}
 		if (n == 0) {
@@ -303,10 +333,10 @@ begin(struct dial *d)
 
 int
 dial_start(struct broker *b, const struct target *to, struct dial **where,
-    void (*done)(void *, int, int), void *arg)
+    void (*done)(void *, int, struct watch *, int), void *arg)
 {
 	struct dialer *all = &b->dialer;
-	struct dial *d = calloc(1, sizeof(*d));
+	struct dial *d = get(all);
 	size_t i;
 
 	if (d == NULL)
@@ -325,7 +355,7 @@ dial_start(struct broker *b, const struct target *to, struct dial **where,
 	if (d->deadline == NULL || d->stagger == NULL) {
 		watch_free(d->deadline);
 		watch_free(d->stagger);
-		free(d);
+		put_away(all, d);
 		return -1;
 	}
 	*where = d;

@@ -233,7 +233,7 @@ relay(struct flow *f)
 }
 
 static void
-dialled(void *arg, int fd, int err)
+dialled(void *arg, int fd, struct watch *w, int err)
 {
 	struct flow *f = arg;
 	int on = 1;
@@ -244,13 +244,13 @@ dialled(void *arg, int fd, int err)
 		return;
 	}
 	f->out.fd = fd;
-	f->out.writable = 1;
+	/* whatever was told of it until now is not told again */
+	f->out.readable = f->out.writable = 1;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	f->out_watch = watch_new(
-	    f->b->loop, fd, LOOP_READ | LOOP_WRITE | LOOP_EDGE, out_ready, f);
-	if (f->out_watch == NULL || watch_start(f->out_watch, -1) == -1 ||
-	    prepare_down(f) == -1) {
+	f->out_watch = w;
+	watch_give(w, out_ready, f);
+	if (prepare_down(f) == -1) {
 		reset(f);
 		return;
 	}
