@@ -8,6 +8,7 @@
 #include "environ.h"
 #include "limits.h"
 #include "owned.h"
+#include "pack.h"
 #include "path.h"
 #include "policy.h"
 #include "rule.h"
@@ -109,15 +110,26 @@ check_device_number(uint64_t rdev)
 	return NULL;
 }
 
+/* The name that a profile of this layer has in a policy. */
+static int
+is_named(const struct profile *p)
+{
+	if (p->layer < LAYER_SHIPPED || p->layer > LAYER_LAST)
+		return 0;
+	if (p->layer == LAYER_PACK)
+		return p->name[0] == PACK_MARK && p->name[1] != '@' &&
+		       check_name(p->name + 1);
+	return check_name(p->name) &&
+	       (p->name[0] == '@') == (p->layer == LAYER_SHIPPED);
+}
+
 static int
 check_profile(const struct policy *po, size_t i, char *why, size_t len)
 {
 	const struct profile *p = &po->profiles[i];
 	size_t k;
 
-	if (!check_name(p->name) || p->layer < LAYER_SHIPPED ||
-	    p->layer > LAYER_LAST ||
-	    (p->name[0] == '@') != (p->layer == LAYER_SHIPPED)) {
+	if (!is_named(p)) {
 		snprintf(why, len, "profile \"%s\" is misnamed", p->name);
 		return -1;
 	}
@@ -387,7 +399,7 @@ policy_check(const struct policy *po, char *why, size_t len)
 			return -1;
 	if (environ_check(po, why, len) == -1 ||
 	    rules_check(po, why, len) == -1 ||
-	    confine_check(po, why, len) == -1)
+	    confine_check(po, why, len) == -1 || pack_check(po, why, len) == -1)
 		return -1;
 	return check_sum(po, why, len);
 }

@@ -65,12 +65,18 @@ layer_bad(const struct env_claim *c, uint8_t layer)
 {
 	if (layer != LAYER_HOST && variable_code(c->name, c->verb) != NULL)
 		return "is code: only a profile of the host may write it";
-	if (layer != LAYER_SHIPPED)
+	if (layer != LAYER_SHIPPED && layer != LAYER_PACK)
 		return NULL;
 	if (variable_find(c->name) == NULL)
-		return "has no row, and a shipped profile names it";
+		return layer == LAYER_PACK
+			   ? "has no row, and a pack names it"
+			   : "has no row, and a shipped profile names it";
 	if (c->verb == ENV_SANITISE)
-		return "is sanitised by a shipped profile";
+		return layer == LAYER_PACK
+			   ? "is sanitised by a pack"
+			   : "is sanitised by a shipped profile";
+	if (layer == LAYER_PACK && c->verb == ENV_INHERIT)
+		return "is inherited by a pack";
 	return NULL;
 }
 

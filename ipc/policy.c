@@ -24,7 +24,8 @@ policy_verb(unsigned verb)
 const char *
 policy_layer(unsigned layer)
 {
-	static const char *const names[] = {"?", "shipped", "host", "user"};
+	static const char *const names[] = {
+	    "?", "shipped", "host", "user", "pack"};
 
 	return names[layer <= LAYER_LAST ? layer : 0];
 }
@@ -35,8 +36,13 @@ policy_tell(struct text_list *l, const struct policy *po, unsigned profile,
 {
 	const struct profile *p = &po->profiles[profile];
 
-	text_list_add(l, "%s%s of %s, %s:%u%s", before, verb, p->name, p->file,
-	    (unsigned)line, behind);
+	char at[16] = "";
+
+	/* what every pack has stands in no line */
+	if (line != 0)
+		text_add(at, sizeof(at), ":%u", (unsigned)line);
+	text_list_add(l, "%s%s of %s, %s%s%s", before, verb, p->name, p->file,
+	    at, behind);
 }
 
 void

@@ -27,16 +27,17 @@ enum layer {
 	LAYER_SHIPPED = 1,
 	LAYER_HOST,
 	LAYER_USER,
-	LAYER_LAST = LAYER_USER
+	LAYER_PACK, /* one file, named with -f: pack.h */
+	LAYER_LAST = LAYER_PACK
 };
 
-#define PROFILE_ASKED	0x01 /* with -p */
+#define PROFILE_ASKED	0x01 /* with -p or -f */
 #define PROFILE_DEFAULT 0x02 /* a default */
 #define PROFILE_IMPLIED 0x04 /* included by another one */
 #define PROFILE_FLAGS	0x07
 
 struct profile {
-	char *name; /* with the '@' of a shipped one */
+	char *name; /* with the '@' of a shipped one, the '+' of a pack */
 	char *file; /* where it was read */
 	char *description, *abuse;
 	char digest[SHA256_HEX + 1]; /* of the file's bytes; 0s: not known */
@@ -100,7 +101,7 @@ grant_opens(const struct grant *g)
 	return g->kind != GRANT_TMPFS && g->kind != GRANT_SYMLINK;
 }
 
-/* "shipped", "host", "user"; "?" for a layer that there is not. */
+/* "shipped", "host", "user", "pack"; "?" for a layer that there is not. */
 const char *policy_layer(unsigned layer);
 
 /* The key of [fs], "read"; "?" for a verb that there is not. */
@@ -182,7 +183,8 @@ int policy_check(const struct policy *, char *why, size_t len);
  * checked policy holds a path of caller->protect or the source of a command,
  * that path is granted once more, for reading (GRANT_OWN), unless something
  * does so already. A write grant of such a path itself, or of a part of it,
- * is refused. By name only: the plan judges again by what was opened. Pure.
+ * is refused. By name only: the plan judges again by what was opened. A pack
+ * whose directory is not the target is an error (EBADMSG). Pure.
  * 0, or -1 with errno; refusals, if any, are added and nothing else then.
  */
 int policy_protect(struct policy *, const struct caller *);

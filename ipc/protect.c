@@ -5,6 +5,7 @@
 
 #include "caller.h"
 #include "limits.h"
+#include "pack.h"
 #include "path.h"
 #include "policy.h"
 #include "text.h"
@@ -240,6 +241,10 @@ policy_protect(struct policy *po, const struct caller *c)
 
 	if (po->nrefusals > 0)
 		return 0; /* it will only be shown */
+	if (pack_elsewhere(po, c)) {
+		errno = EBADMSG;
+		return -1;
+	}
 	p.last = calloc(po->ngrants + 1, sizeof(*p.last));
 	if (p.last != NULL && gather_written(&p) == 0)
 		r = judge(&p, c);

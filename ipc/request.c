@@ -15,6 +15,7 @@ request_free(struct request *q)
 	free(q->user);
 	free(q->host_config);
 	free(q->user_config);
+	free(q->pack);
 	for (i = 0; i < q->nselect; i++)
 		free(q->select[i]);
 	free(q->select);
@@ -32,6 +33,7 @@ put_head(struct wbuf *w, const struct request *q)
 	wbuf_str(w, q->user);
 	wbuf_str(w, q->host_config);
 	wbuf_str(w, q->user_config);
+	wbuf_str(w, q->pack);
 }
 
 static int
@@ -45,9 +47,10 @@ get_head(struct rcur *r, struct request *q)
 	q->user = strdup(rcur_str(r, PATH_MAX_LEN));
 	q->host_config = strdup(rcur_str(r, PATH_MAX_LEN));
 	q->user_config = strdup(rcur_str(r, PATH_MAX_LEN));
+	q->pack = strdup(rcur_str(r, PATH_MAX_LEN));
 	if (q->shipped == NULL || q->host == NULL || q->user == NULL ||
 	    q->host_config == NULL || q->user_config == NULL ||
-	    (q->flags & ~(uint32_t)REQUEST_FLAGS) != 0)
+	    q->pack == NULL || (q->flags & ~(uint32_t)REQUEST_FLAGS) != 0)
 		return -1;
 	return rcur_end(r);
 }

@@ -22,6 +22,7 @@ struct request {
 	char *user;	   /* ~/.config/carrel/profiles.d */
 	char *host_config; /* /etc/carrel/carrel.conf */
 	char *user_config; /* ~/.config/carrel/config */
+	char *pack;	   /* the file given with -f, a clean path; or "" */
 	char **select;	   /* names given with -p, as typed */
 	size_t nselect;
 	struct caller caller;

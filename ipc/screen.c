@@ -18,7 +18,16 @@ screen_request_free(struct screen_request *q)
 	for (i = 0; i < q->nwords; i++)
 		free(q->words[i]);
 	free(q->words);
+	free(q->events);
 	memset(q, 0, sizeof(*q));
+}
+
+/* At most max bytes of it. */
+static const char *
+cut(char buf[PATH_MAX_LEN + 1], const char *s, size_t max)
+{
+	buf[0] = '\0';
+	return strncat(buf, s, max);
 }
 
 /* 1 if not all of the command fits. */
@@ -38,7 +47,7 @@ is_cut(const struct screen_request *q)
 void
 screen_put(struct wbuf *w, const struct screen_request *q)
 {
-	char word[SCREEN_WORD_LEN + 1];
+	char text[PATH_MAX_LEN + 1];
 	uint32_t flags = q->flags;
 	size_t i, n = q->nwords;
 
@@ -51,18 +60,18 @@ screen_put(struct wbuf *w, const struct screen_request *q)
 	wbuf_u16(w, q->width);
 	wbuf_u8(w, q->mode);
 	wbuf_u16(w, q->landlock);
+	wbuf_str(
+	    w, cut(text, q->events != NULL ? q->events : "", PATH_MAX_LEN));
 	wbuf_u16(w, (uint16_t)n);
-	for (i = 0; i < n; i++) {
-		word[SCREEN_WORD_LEN] = '\0';
-		strncpy(word, q->words[i], SCREEN_WORD_LEN);
-		wbuf_str(w, word);
-	}
+	for (i = 0; i < n; i++)
+		wbuf_str(w, cut(text, q->words[i], SCREEN_WORD_LEN));
 }
 
 int
 screen_get(struct rcur *c, struct screen_request *out)
 {
 	struct screen_request q;
+	const char *events;
 	size_t i, n;
 
 	memset(&q, 0, sizeof(q));
@@ -72,14 +81,18 @@ screen_get(struct rcur *c, struct screen_request *out)
 	q.width = rcur_u16(c);
 	q.mode = rcur_u8(c);
 	q.landlock = rcur_u16(c);
+	events = rcur_str(c, PATH_MAX_LEN);
 	n = rcur_u16(c);
 	if (c->bad || n > SCREEN_WORDS ||
 	    (q.flags & ~(uint32_t)SCREEN_FLAGS) != 0 || q.mode < SCREEN_USER ||
 	    q.mode > SCREEN_MODE_LAST)
 		return -1;
 	q.words = calloc(n + 1, sizeof(*q.words));
-	if (q.words == NULL)
+	q.events = strdup(events);
+	if (q.words == NULL || q.events == NULL) {
+		screen_request_free(&q);
 		return -1;
+	}
 	for (i = 0; i < n; i++) {
 		q.words[i] = strdup(rcur_str(c, SCREEN_WORD_LEN));
 		if (q.words[i] == NULL)

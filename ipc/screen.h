@@ -18,7 +18,8 @@ struct wbuf;
 #define SCREEN_WITHOUT_LANDLOCK 0x02 /* --without-landlock */
 #define SCREEN_ALLOW_PTRACE	0x04 /* --allow-ptrace */
 #define SCREEN_CUT		0x08 /* there were more words than are here */
-#define SCREEN_FLAGS		0x0f
+#define SCREEN_REQUIRE_AUDIT	0x10 /* --require-audit */
+#define SCREEN_FLAGS		0x1f
 
 enum screen_mode {
 	SCREEN_USER = 1, /* user namespaces */
@@ -31,6 +32,7 @@ struct screen_request {
 	uint16_t width; /* columns; 0: not known, for it is no terminal */
 	uint8_t mode;
 	uint16_t landlock; /* ABI of the kernel, 0 if it has none */
+	char *events;	   /* --events, as it was named; "": none */
 	char **words;	   /* the payload's command; none: the user's shell */
 	size_t nwords;
 };

@@ -89,6 +89,7 @@ ask_send(const struct asked *a, const struct install *in,
 	q.host_config = join(CARREL_SYSCONFDIR, "carrel.conf");
 	q.user = join(config, "profiles.d");
 	q.user_config = join(config, "config");
+	q.pack = o->pack; /* NULL: none */
 	q.select = o->select;
 	q.nselect = o->nselect;
 	q.caller = *c;

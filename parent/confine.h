@@ -54,9 +54,12 @@ int filter_enter_factory(struct failure *);
 /*
  * In the payload's own process: one filter more. notify: each execve(2) and
  * execveat(2) of this process and what it makes waits for an answer over the
- * descriptor that is returned (close-on-exec): see notify.h.
+ * descriptor that is returned (close-on-exec): see notify.h. With NO_SPAWN and
+ * NO_UNIX so does each attempt of that kind. They must not be entered beside
+ * it, for the kernel prefers a filter's own answer, and nobody would be told.
  */
 int filter_narrow(uint32_t flags, struct failure *);
-int filter_notify(struct failure *);
+uint32_t filter_told(const struct plan *); /* NO_SPAWN, NO_UNIX */
+int filter_notify(uint32_t flags, struct failure *);
 
 #endif

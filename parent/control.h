@@ -26,7 +26,8 @@ enum control_type {
 	CONTROL_FAILED,	 /* a: cause_step, b: errno, text: what */
 	CONTROL_REFUSED, /* the run is refused; SAY told why */
 	CONTROL_PROFILE, /* a: layer, b: charged, text: DIGEST NAME FILE */
-	CONTROL_POLICY,	 /* a: on-violation, b: reports, text: digest */
+	CONTROL_RULE,	/* a: reason of notify.h, b: profile, text: LINE RULE */
+	CONTROL_POLICY, /* a: on-violation, b: reports, text: digest */
 	CONTROL_STARTED, /* the payload was executed */
 	CONTROL_NO_EXEC, /* a: stage, b: errno, text: path or interpreter */
 	CONTROL_STOPPED, /* a: signal; the payload stopped itself */

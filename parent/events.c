@@ -32,6 +32,7 @@
 static struct {
 	pid_t owner; /* a fork's exit is not the end; 0: not opened */
 	int begun;   /* "start" was told */
+	unsigned surfaces;
 	int64_t began;
 	struct tell t;
 	struct state state;
@@ -220,11 +221,24 @@ events_take(const struct event *e)
 {
 	struct seen *s = seen_add(&ev.seen, e);
 
+	ev.surfaces |= 1U << e->surface;
 	if (s != NULL && s->told == 0) {
 		tell(s, s->times);
 		remember_flag(&ev.state, &ev.t, &ev.seen, &s->e);
 	}
 	return verdict(ev.t.on == VIOLATION_KILL);
+}
+
+uint64_t
+events_times(void)
+{
+	return ev.seen.times;
+}
+
+unsigned
+events_surfaces(void)
+{
+	return ev.surfaces;
 }
 
 static void
@@ -237,10 +251,14 @@ summary(int failed)
 	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
 	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
 		s = &ev.seen.list[i];
-		log_warn("  %s: %s \"%s\", %s, %llu time%s",
+		log_warn("  %s: %s \"%s\", %s%s%s, %llu time%s",
 		    event_surface(s->e.surface), s->e.action,
 		    SHOWN(s->e.resource),
 		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
+		    s->e.profile < ev.t.nprofiles ? " of " : "",
+		    s->e.profile < ev.t.nprofiles
+			? ev.t.profiles[s->e.profile].name
+			: "",
 		    (unsigned long long)s->times, s->times == 1 ? "" : "s");
 	}
 	if (i < ev.seen.n)

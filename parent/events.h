@@ -61,6 +61,10 @@ enum events_verdict events_policy(
 /* Takes one, and copies what it keeps. */
 enum events_verdict events_take(const struct event *);
 
+/* How many there were, and on which surfaces: bit N, enum event_surface N. */
+uint64_t events_times(void);
+unsigned events_surfaces(void);
+
 /*
  * When nothing is left inside: what is still to be told, and the summary on
  * standard error. started: there was a payload. Returns the exit code, which

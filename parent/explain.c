@@ -21,6 +21,7 @@
 #include "look.h"
 #include "look_exec.h"
 #include "options.h"
+#include "pack.h"
 #include "protect.h"
 #include "remember.h"
 #include "start.h"
@@ -73,6 +74,9 @@ describe(
 	q->landlock = (uint16_t)landlock_abi();
 	q->flags = (o->without_landlock ? SCREEN_WITHOUT_LANDLOCK : 0) |
 		   (o->allow_ptrace ? SCREEN_ALLOW_PTRACE : 0);
+	if (o->require_audit)
+		q->flags |= SCREEN_REQUIRE_AUDIT;
+	q->events = o->events;
 	if (isatty(STDOUT_FILENO) &&
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
 		q->width = ws.ws_col;
@@ -143,6 +147,7 @@ explain_run(const struct install *in, const struct options *o,
 	if (po.nrefusals == 0 &&
 	    (look_survey(&po, &sv, &f) == -1 ||
 		protect_missing(&po, &sv, c, 0, &f) == -1 ||
+		pack_expect(&po, &sv, &f) == -1 ||
 		look_exec(&po, &sv, &f) == -1))
 		fatal("%s: %s", f.what, strerror(f.err));
 	warn_flagged(st, c, &po);

@@ -10,9 +10,13 @@
 
 #include "parent/confine.h"
 #include "parent/failure.h"
+#include "parent/plan.h"
 
 #include "filter_background.h"
 #include "filter_exec.h"
+#include "filter_exec_both.h"
+#include "filter_exec_spawn.h"
+#include "filter_exec_unix.h"
 #include "filter_factory.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
@@ -88,21 +92,47 @@ filter_enter(uint32_t flags, struct failure *f)
 	return install(filter_payload, filter_payload_len, 0, f);
 }
 
+uint32_t
+filter_told(const struct plan *p)
+{
+	if (!p->report_exec)
+		return 0;
+	return (p->no_spawn ? FILTER_NO_SPAWN : 0) |
+	       (p->no_unix ? FILTER_NO_UNIX : 0);
+}
+
 /*
  * Once an attempt was read outside, only a deadly signal ends the wait for its
  * answer, where the kernel can: others would have it made anew.
  */
-int
-filter_notify(struct failure *f)
+static int
+listen_by(const struct sock_filter *code, unsigned short len, struct failure *f)
 {
 	const unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 	int fd;
 
-	fd = install(filter_exec, filter_exec_len,
-	    listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
+	fd = install(
+	    code, len, listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
 	if (fd == -1 && f->err == EINVAL)
-		fd = install(filter_exec, filter_exec_len, listen, f);
+		fd = install(code, len, listen, f);
 	return fd;
+}
+
+int
+filter_notify(uint32_t flags, struct failure *f)
+{
+	switch (flags) {
+	case 0:
+		return listen_by(filter_exec, filter_exec_len, f);
+	case FILTER_NO_SPAWN:
+		return listen_by(filter_exec_spawn, filter_exec_spawn_len, f);
+	case FILTER_NO_UNIX:
+		return listen_by(filter_exec_unix, filter_exec_unix_len, f);
+	case FILTER_NO_SPAWN | FILTER_NO_UNIX:
+		return listen_by(filter_exec_both, filter_exec_both_len, f);
+	default:
+		return failure_set(f, CAUSE_SECCOMP, "unknown filter flags");
+	}
 }
 
 int

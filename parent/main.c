@@ -21,6 +21,7 @@
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
+#include "pack.h"
 #include "protect.h"
 #include "setup.h"
 #include "start.h"
@@ -178,6 +179,7 @@ main(int argc, char **argv, char **envp)
 	start_close(o.status_fd);
 	status_open(o.status_fd);
 	install_find(&in);
+	pack_place(&o);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
 	if (o.command == COMMAND_VIOLATIONS) {
@@ -196,7 +198,7 @@ main(int argc, char **argv, char **envp)
 	ask_start(&in, &a);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
-	protect_find(&in, &st, &c);
+	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
 	return run(&w, &c, &a);

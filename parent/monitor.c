@@ -227,6 +227,7 @@ legal(const struct monitor *m, enum control_type type)
 	case CONTROL_GROUP:
 		return !m->started;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 	case CONTROL_POLICY:
 		return !m->announced && !m->started;
 	case CONTROL_LISTENER:
@@ -248,6 +249,7 @@ message(struct monitor *m, const struct control *c)
 	    (c->type == CONTROL_PROFILE &&
 		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
 		    -1) ||
+	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
@@ -261,6 +263,7 @@ message(struct monitor *m, const struct control *c)
 		log_warn("%s", c->text);
 		break;
 	case CONTROL_PROFILE:
+	case CONTROL_RULE:
 		break;
 	case CONTROL_POLICY:
 		monitor_policy(m, c);
@@ -488,6 +491,8 @@ loop(struct monitor *m)
 			read_control(m);
 		for (i = 0; i < MONITOR_SOURCES; i++)
 			monitor_read_events(m, &m->sources[i]);
+		if (m->started)
+			status_surfaces(m->run, events_surfaces());
 		read_signals(m);
 		if ((p[2].revents & POLLHUP) != 0)
 			lost_terminal(m, &p[2]);
@@ -547,6 +552,8 @@ monitor_run(const struct monitored *w)
 	code = events_end(&end);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
-	status_end(m.run, m.by_payload, code, m.signal);
+	if (m.started)
+		status_surfaces(m.run, events_surfaces());
+	status_end(m.run, m.by_payload, code, m.signal, events_times());
 	return code;
 }

@@ -1,15 +1,16 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "control.h"
 #include "ipc/channel.h"
+#include "ipc/limits.h"
 #include "ipc/log.h"
 #include "monitor_parts.h"
-#include "notify.h"
 #include "options.h"
 #include "outside.h"
 
@@ -52,6 +53,27 @@ monitor_policy(struct monitor *m, const struct control *c)
 	monitor_go(m);
 }
 
+int
+monitor_rule(struct monitor *m, const struct control *c)
+{
+	struct notify_rule *r;
+	unsigned long line;
+	char *rule;
+
+	if (c->a < 0 || c->a >= NOTIFY_REASONS || c->b < 0 ||
+	    c->b >= PROFILES_MAX || m->rules[c->a].rule != NULL)
+		return -1;
+	line = strtoul(c->text, &rule, 10);
+	if (*rule != ' ' || line == 0 || line > UINT32_MAX ||
+	    strlen(rule + 1) > EVENT_RULE_MAX)
+		return -1;
+	r = &m->rules[c->a];
+	r->profile = (uint16_t)c->b;
+	r->line = (uint32_t)line;
+	r->rule = strdup(rule + 1);
+	return r->rule != NULL ? 0 : -1;
+}
+
 /* A place for one more source of events; NULL: there is none. */
 static int *
 free_source(struct monitor *m)
@@ -68,7 +90,8 @@ free_source(struct monitor *m)
 void
 monitor_answer_execs(struct monitor *m, const struct control *c)
 {
-	struct notify n = {.listener = c->fd, .flags = c->a, .events = -1};
+	struct notify n = {
+	    .listener = c->fd, .flags = c->a, .events = -1, .rules = m->rules};
 	int pair[2], *source = free_source(m);
 
 	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&

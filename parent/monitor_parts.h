@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "events.h"
 #include "monitor.h"
+#include "notify.h"
 
 struct control;
 
@@ -39,7 +40,9 @@ struct monitor {
 	struct rusage usage; /* of all inside, in the end */
 	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
 	pid_t notifier;	     /* answers attempts to execute; 0: there is none */
-	const char *run;     /* "" before it started */
+	/* whose lines it then names */
+	struct notify_rule rules[NOTIFY_REASONS];
+	const char *run; /* "" before it started */
 };
 
 /* monitor.c */
@@ -53,6 +56,8 @@ void monitor_give_up(struct monitor *, int code);
 void monitor_go(struct monitor *);
 /* CONTROL_POLICY */
 void monitor_policy(struct monitor *, const struct control *);
+/* CONTROL_RULE: 0, or -1 if it is none. */
+int monitor_rule(struct monitor *, const struct control *);
 /* CONTROL_LISTENER; and a child ended, which may be what answers. */
 void monitor_answer_execs(struct monitor *, const struct control *);
 void monitor_notifier_ended(struct monitor *, pid_t, int status);

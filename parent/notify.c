@@ -63,38 +63,57 @@ finish(struct serving *s)
 		(void)tell_untold(s);
 }
 
+/* What the payload tried, and what it gets for it. */
+struct attempt {
+	int err; /* 0: it is let through */
+	enum notify_reason by;
+	const char *action, *resource;
+	char path[NOTIFY_PATH_LEN];
+};
+
 /* Never waits: a payload that tries without end does not stop itself. */
 static void
-report(struct serving *s, int err, const char *path)
+report(struct serving *s, const struct attempt *a)
 {
+	const struct notify_rule *r = &s->n->rules[a->by];
 	struct event e = {.surface = EVENT_EXEC,
 	    .profile = EVENT_NO_PROFILE,
-	    .err = (uint32_t)err,
+	    .err = (uint32_t)a->err,
 	    .count = 1,
-	    .action = "exec",
-	    .resource = path,
+	    .action = a->action,
+	    .resource = a->resource,
 	    .rule = ""};
 
+	if (r->rule != NULL) {
+		e.profile = r->profile;
+		e.line = r->line;
+		e.rule = r->rule;
+	}
 	(void)tell_untold(s);
 	if (event_send(s->n->events, &e) == -1 && s->untold < UINT32_MAX)
 		s->untold++;
 }
 
-/* What the payload gets for it: 0 lets it through. */
-static int
-judge(const struct serving *s, const struct seccomp_notif *in, char *path)
+static void
+judge(
+    const struct serving *s, const struct seccomp_notif *in, struct attempt *a)
 {
 	int known;
 
-	path[0] = '\0';
+	a->path[0] = '\0';
+	a->err = notify_other(&in->data, &a->by, &a->action, &a->resource);
+	if (a->err != 0)
+		return;
+	a->action = "exec";
+	a->resource = a->path;
 	known = (s->n->flags & (NOTIFY_REPORT | NOTIFY_LOCKED)) != 0 &&
-		notify_path((pid_t)in->pid, &in->data, path) == 0;
+		notify_path((pid_t)in->pid, &in->data, a->path) == 0;
+	a->by = s->used ? NOTIFY_BY_ONCE : NOTIFY_BY_LOCK;
 	if (s->used)
-		return EPERM;
+		a->err = EPERM;
 	/* the first is carrel's own, which has nothing to hide */
-	if (!(s->n->flags & NOTIFY_LOCKED) || !known)
-		return 0;
-	return notify_judge((pid_t)in->pid, &in->data, path);
+	else if ((s->n->flags & NOTIFY_LOCKED) != 0 && known)
+		a->err = notify_judge((pid_t)in->pid, &in->data, a->path);
 }
 
 /*
@@ -114,24 +133,25 @@ valid(const struct serving *s, uint64_t id)
 static int
 answer(struct serving *s, const struct seccomp_notif *in)
 {
+	struct attempt a;
 	union notice r;
-	char path[NOTIFY_PATH_LEN];
-	int err = judge(s, in, path), there = valid(s, in->id);
+	int there;
 
-	if (there != 1)
+	judge(s, in, &a);
+	if ((there = valid(s, in->id)) != 1)
 		return there;
 	/* before the payload goes on: it could end the run by its own end */
-	if (err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
-		report(s, err, path);
+	if (a.err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
+		report(s, &a);
 	memset(&r, 0, sizeof(r));
 	r.out.id = in->id;
-	r.out.error = -err;
-	if (err == 0)
+	r.out.error = -a.err;
+	if (a.err == 0)
 		r.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
 		/* gone, or a signal came first and it will be made anew */
 		return errno == ENOENT ? 0 : -1;
-	if (err == 0 && (s->n->flags & NOTIFY_ONCE) != 0)
+	if (a.err == 0 && (s->n->flags & NOTIFY_ONCE) != 0)
 		s->used = 1;
 	return 0;
 }

@@ -172,3 +172,34 @@ notify_judge(pid_t pid, const struct seccomp_data *d, const char *path)
 	close(fd);
 	return refused ? EACCES : 0;
 }
+
+/* None of them is let through: the filter sends only what is refused. */
+int
+notify_other(const struct seccomp_data *d, enum notify_reason *by,
+    const char **action, const char **resource)
+{
+	switch (d->nr) {
+#ifdef SYS_fork
+	case SYS_fork:
+		*resource = "fork";
+		break;
+	case SYS_vfork:
+		*resource = "vfork";
+		break;
+#endif
+	case SYS_clone:
+		*resource = "clone";
+		break;
+	case SYS_socket:
+	case SYS_socketpair:
+		*by = NOTIFY_BY_UNIX;
+		*action = "socket";
+		*resource = "unix";
+		return EAFNOSUPPORT;
+	default:
+		return 0;
+	}
+	*by = NOTIFY_BY_SPAWN;
+	*action = "spawn";
+	return EPERM;
+}

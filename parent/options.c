@@ -29,6 +29,7 @@ static const struct option long_options[] = {
     {"dry-run", no_argument, NULL, 'n'},
     {"verbose", no_argument, NULL, 'v'},
     {"profile", required_argument, NULL, 'p'},
+    {"pack", required_argument, NULL, 'f'},
     {"directory", required_argument, NULL, 'C'},
     {"help", no_argument, NULL, 'h'},
     {"no-defaults", no_argument, NULL, OPT_NO_DEFAULTS},
@@ -52,8 +53,8 @@ static const char *const later_commands[] = {
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
 static const char usage_text[] =
-    "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-C DIR]\n"
-    "                  [--events FILE] [--status-fd N] [--wait-all]\n"
+    "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-f PACK]\n"
+    "                  [-C DIR] [--events FILE] [--status-fd N] [--wait-all]\n"
     "                  [--require-audit] [--allow-ptrace]\n"
     "                  [--without-landlock] [--] COMMAND [ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
@@ -66,6 +67,8 @@ static const char usage_text[] =
     "is visible; without -p these are the defaults: @sys @home @target.\n"
     "  -p NAME            add a profile\n"
     "  --no-defaults      start without the default profiles\n"
+    "  -f PACK            a profile of a stranger's, for the target at "
+    "/workdir\n"
     "  -C DIR             as if started in DIR; it is the target\n"
     "  -n                 print what would be done, as explain does\n"
     "  -v                 say more\n"
@@ -214,6 +217,19 @@ read_profile(const struct reading *r, const char *name)
 	return keep(r, &o->select[o->nselect++], name);
 }
 
+/* A run has one. */
+static int
+read_pack(const struct reading *r, const char *file)
+{
+	if (r->o->pack != NULL)
+		return wrong(r,
+		    "-f is given twice, and a run has one pack; name profiles "
+		    "of your own with -p");
+	if (file[0] == '\0')
+		return wrong(r, "-f needs the file of a pack");
+	return keep(r, &r->o->pack, file);
+}
+
 static int
 read_option(const struct reading *r, int c, const char *word)
 {
@@ -230,6 +246,8 @@ read_option(const struct reading *r, int c, const char *word)
 		return read_profile(r, optarg);
 	case 'C':
 		return keep(r, &o->dir, optarg);
+	case 'f':
+		return read_pack(r, optarg);
 	case OPT_NO_DEFAULTS:
 		o->no_defaults = 1;
 		return 0;
@@ -253,7 +271,6 @@ read_option(const struct reading *r, int c, const char *word)
 		return say(r, usage_text);
 	case OPT_VERSION:
 		return say(r, version_text);
-	case 'f':
 	case OPT_LATER:
 		return wrong(r,
 		    "option \"%s\" is not in this version of carrel; leave "
@@ -384,6 +401,7 @@ options_free(struct options *o)
 	free(o->select);
 	free(o->argv);
 	free(o->dir);
+	free(o->pack);
 	free(o->events);
 	free(o->run);
 	free(o->status_file);

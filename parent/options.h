@@ -23,6 +23,7 @@ struct options {
 	int json;	   /* violations: for a program */
 	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
+	char *pack;	   /* -f, or NULL; see pack_place() */
 	char **select;	   /* -p, in order */
 	size_t nselect;
 	char **argv; /* the payload's, NULL-terminated; NULL if shell */

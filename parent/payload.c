@@ -172,17 +172,19 @@ static void
 narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 {
 	struct failure f;
+	uint32_t told = filter_told(plan);
 	int fd, flags;
 
-	if (plan->no_spawn && filter_narrow(FILTER_NO_SPAWN, &f) == -1)
+	if (plan->no_spawn && (told & FILTER_NO_SPAWN) == 0 &&
+	    filter_narrow(FILTER_NO_SPAWN, &f) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the filter of spawn = no");
-	/* without either no attempt is refused, and there is none to report */
-	if (!plan->once && !(plan->locked && plan->report_exec))
+	/* without any no attempt is refused, and there is none to report */
+	if (!plan->once && !(plan->locked && plan->report_exec) && told == 0)
 		return;
 	flags = (plan->once ? NOTIFY_ONCE : 0) |
 		(plan->report_exec ? NOTIFY_REPORT : 0) |
 		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0);
-	if ((fd = filter_notify(&f)) == -1 ||
+	if ((fd = filter_notify(told, &f)) == -1 ||
 	    control_pass(s->control, CONTROL_LISTENER, flags, fd) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "who answers its execve(2)");
 	close(fd);

@@ -373,8 +373,9 @@ plan_writable(const struct plan *pl, const char *path)
 static int
 plan_draw(struct draft *d)
 {
-	if (plan_presence(d) == -1 || plan_diverted(d) == -1 ||
-	    plan_shape(d) == -1 || plan_exec(d) == -1 || plan_trusted(d) == -1)
+	if (plan_packed(d) == -1 || plan_presence(d) == -1 ||
+	    plan_diverted(d) == -1 || plan_shape(d) == -1 ||
+	    plan_exec(d) == -1 || plan_trusted(d) == -1)
 		return -1;
 	if (plan_base(d) == -1 || plan_staging(d) == -1 || plan_pins(d) == -1 ||
 	    plan_homes(d) == -1 || plan_etc(d) == -1)

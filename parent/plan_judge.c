@@ -265,7 +265,7 @@ plan_presence(struct draft *d)
 	for (i = 0; i < d->po->ngrants && bad == 0; i++) {
 		g = &d->po->grants[i];
 		r = plan_row(d, i);
-		if (!placed(g))
+		if (!placed(g) || d->refused[i])
 			continue;
 		if (g->flags & GRANT_OWN) {
 			bad = plan_own_presence(d, i);

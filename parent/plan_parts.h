@@ -109,6 +109,9 @@ int plan_shape(struct draft *); /* corrects fate, fills above */
 /* The deepest present grant at or above a path; -1: none. */
 int plan_grant_at(const struct draft *, const char *path);
 
+/* plan_pack.c: likewise. */
+int plan_packed(struct draft *); /* S13; before all others */
+
 /* plan_trust.c: likewise. */
 int plan_own_presence(struct draft *, size_t grant); /* of a GRANT_OWN */
 int plan_diverted(struct draft *);		     /* S36 */

@@ -98,7 +98,8 @@ trust_home(struct caller *c, const char *home)
 }
 
 void
-protect_find(const struct install *in, const struct start *st, struct caller *c)
+protect_find(const struct install *in, const struct start *st, const char *pack,
+    struct caller *c)
 {
 	char *config = account_config_dir(st, c);
 	char *state = account_state_dir(st, c);
@@ -106,6 +107,8 @@ protect_find(const struct install *in, const struct start *st, struct caller *c)
 
 	trust(c, state, "", TRUST_MAKE);
 	free(state);
+	if (pack != NULL)
+		trust(c, pack, "", 0);
 	trust(c, config, "", TRUST_MAKE | TRUST_PROFILES);
 	trust(c, config, PROFILES, 0);
 	free(config);

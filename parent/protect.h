@@ -11,11 +11,12 @@ struct survey;
 /*
  * S7: the places that the next run trusts. Fills caller->protect: the
  * directories of profiles and configuration, of the host and of the user (as
- * this environment has it, and as one without XDG_CONFIG_HOME would), and
- * carrel's programs; each also without symlinks.
+ * this environment has it, and as one without XDG_CONFIG_HOME would),
+ * carrel's programs, and the file given with -f (or NULL); each also without
+ * symlinks.
  */
-void protect_find(
-    const struct install *, const struct start *, struct caller *);
+void protect_find(const struct install *, const struct start *,
+    const char *pack, struct caller *);
 
 /*
  * After look_survey(): judges each GRANT_OWN that is absent, for what is not

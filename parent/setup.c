@@ -30,6 +30,7 @@
 #include "look_exec.h"
 #include "network.h"
 #include "options.h"
+#include "pack.h"
 #include "plan.h"
 #include "protect.h"
 #include "root.h"
@@ -316,6 +317,7 @@ build(const struct setup *s, struct policy *po, struct root *root,
 		end_refused(s, po);
 	if (look_survey(po, &survey, &f) == -1 ||
 	    protect_missing(po, &survey, s->caller, 1, &f) == -1 ||
+	    pack_expect(po, &survey, &f) == -1 ||
 	    look_exec(po, &survey, &f) == -1)
 		end(s, &f);
 	if (hostenv_pick(&host, po, s->start->env) == -1) {
@@ -341,9 +343,13 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	    out_of_reach("--events", events_path(0), po, &survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(1), po, &survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
+	    pack_make(po, &survey, s->start->umask, &f) == -1 ||
 	    root_build(root, plan, &survey, &f) == -1 ||
-	    limit_take(po, s->control, limits, &f) == -1)
+	    limit_take(po, s->control, limits, &f) == -1) {
+		if (po->nrefusals > 0)
+			end_refused(s, po);
 		end(s, &f);
+	}
 	survey_free(&survey);
 }
 
@@ -370,7 +376,7 @@ give_up(const struct setup *s, const struct plan *plan,
 	    (o->allow_ptrace ? FILTER_PTRACE : 0) |
 		(s->terminal == TERMINAL_ASKED ? FILTER_BACKGROUND : 0) |
 		(plan->locked ? FILTER_LOCK : 0) |
-		(plan->no_unix ? FILTER_NO_UNIX : 0),
+		(plan->no_unix ? FILTER_NO_UNIX & ~filter_told(plan) : 0),
 	    f);
 }
 

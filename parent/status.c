@@ -5,14 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ipc/event.h"
 #include "ipc/log.h"
 #include "status.h"
 
 /* One file has one descriptor to write to; exit(3) passes no argument. */
 static struct {
 	int fd;
-	pid_t owner; /* a fork's exit is not the end */
-} status = {-1, 0};
+	pid_t owner;   /* a fork's exit is not the end */
+	unsigned told; /* surfaces, as bits */
+} status = {-1, 0, 0};
 
 static void say(const char *, ...) __attribute__((format(printf, 1, 2)));
 
@@ -38,7 +40,7 @@ static void
 at_exit(void)
 {
 	if (status.owner == getpid())
-		status_end("", 0, EXIT_CARREL, 0);
+		status_end("", 0, EXIT_CARREL, 0, 0);
 }
 
 void
@@ -57,14 +59,29 @@ status_start(const char *run)
 }
 
 void
-status_end(const char *run, int by_payload, int code, int sig)
+status_surfaces(const char *run, unsigned surfaces)
+{
+	unsigned i;
+
+	for (i = EVENT_EGRESS; i <= EVENT_LAST; i++)
+		if ((surfaces & ~status.told & 1U << i) != 0)
+			say("{\"v\":1,\"event\":\"violation\",\"run\":\"%s\","
+			    "\"surface\":\"%s\"}\n",
+			    run, event_surface(i));
+	status.told |= surfaces;
+}
+
+void
+status_end(
+    const char *run, int by_payload, int code, int sig, uint64_t violations)
 {
 	char signal[32] = "";
 
 	if (sig != 0)
 		snprintf(signal, sizeof(signal), ",\"signal\":%d", sig);
 	say("{\"v\":1,\"event\":\"end\",\"run\":\"%s\",\"by\":\"%s\","
-	    "\"code\":%d%s}\n",
-	    run, by_payload ? "payload" : "carrel", code, signal);
+	    "\"code\":%d%s,\"violations\":%llu}\n",
+	    run, by_payload ? "payload" : "carrel", code, signal,
+	    (unsigned long long)violations);
 	status.fd = -1; /* it ends once */
 }

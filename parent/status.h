@@ -1,10 +1,13 @@
 #ifndef CARREL_STATUS_H
 #define CARREL_STATUS_H
 
+#include <stdint.h>
+
 /*
- * --status-fd: how the run started and ended, one JSON object a
- * line. What is written holds no text
- * that anybody chose.
+ * --status-fd: how the run started and ended, and that it violated something,
+ * one JSON object a line. What is written holds no text that anybody chose,
+ * and is never more than a pipe has room for: no payload can make this
+ * process wait for its reader.
  */
 
 /*
@@ -17,9 +20,16 @@ void status_open(int fd);
 void status_start(const char *run);
 
 /*
- * {"v":1,"event":"end","run":"...","by":"payload","code":N}, and
- * "signal":N if sig is not 0; by is "carrel" if not by_payload.
+ * {"v":1,"event":"violation","run":"...","surface":"exec"}, once for each
+ * surface. Bit N: enum event_surface N.
  */
-void status_end(const char *run, int by_payload, int code, int sig);
+void status_surfaces(const char *run, unsigned surfaces);
+
+/*
+ * {"v":1,"event":"end","run":"...","by":"payload","code":N,"violations":N},
+ * and "signal":N if sig is not 0; by is "carrel" if not by_payload.
+ */
+void status_end(
+    const char *run, int by_payload, int code, int sig, uint64_t violations);
 
 #endif

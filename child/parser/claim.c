@@ -7,9 +7,11 @@
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"
+#include "ipc/pack.h"
 #include "ipc/path.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
+#include "pack.h"
 #include "place.h"
 #include "select.h"
 
@@ -19,6 +21,7 @@ struct making {
 	const struct place *at;
 	const struct draft_grant *g;
 	struct claim *claim;
+	int pack; /* 1: of a pack, whose paths are those inside */
 };
 
 void
@@ -124,6 +127,22 @@ set_host(struct making *m, const char *text)
 	return m->claim->source == NULL ? -1 : 0;
 }
 
+/* What the target has there; the text is at PACK_DIR. */
+static int
+set_target(struct making *m, const char *text)
+{
+	const char *top = m->q->caller.target;
+	char path[PATH_MAX_LEN + VALUE_MAX_LEN + 1];
+	const char *bad;
+
+	snprintf(path, sizeof(path), "%s%s", strcmp(top, "/") == 0 ? "" : top,
+	    path_below(PACK_DIR, text));
+	if ((bad = check_source(path)) != NULL)
+		return refuse_source(m, path, bad);
+	m->claim->source = strdup(path);
+	return m->claim->source == NULL ? -1 : 0;
+}
+
 /* A name below the staging directory: the one given, or the file's own. */
 static int
 set_name(struct making *m, const char *text)
@@ -212,10 +231,41 @@ make_claim(struct making *m)
 	default:
 		/* one path alone stands for both sides */
 		c->kind = GRANT_BIND;
-		if (set_host(m, v->left) == -1)
+		if ((m->pack ? set_target(m, v->left) : set_host(m, v->left)) ==
+		    -1)
 			return -1;
 		return set_guest(m, v->right != NULL ? v->right : v->left);
 	}
+}
+
+/* One more claim, if it can be made. */
+static int
+add_claim(struct making *m, struct claims *cs, size_t profile)
+{
+	m->claim = &cs->list[cs->n];
+	m->claim->profile = (uint16_t)profile;
+	if (make_claim(m) == 0) {
+		cs->n++;
+		return 0;
+	}
+	free(m->claim->guest);
+	free(m->claim->source);
+	memset(m->claim, 0, sizeof(*m->claim));
+	return -1;
+}
+
+/* S13: a pack has the target, whether it says so or not. */
+static int
+add_workdir(const struct making *m, struct claims *cs, size_t profile)
+{
+	char dir[] = PACK_DIR;
+	const struct draft_grant g = {
+	    .value = {.left = dir}, .verb = VERB_READ};
+
+	struct making mine = *m;
+
+	mine.g = &g;
+	return add_claim(&mine, cs, profile);
 }
 
 int
@@ -229,7 +279,7 @@ claims_gather(const struct request *q, const struct selection *sel,
 	int bad = 0;
 
 	for (i = 0; i < sel->n; i++)
-		n += sel->members[i].draft.ngrants;
+		n += sel->members[i].draft.ngrants + 1;
 	cs->n = 0;
 	cs->list = calloc(n + 1, sizeof(*cs->list));
 	if (cs->list == NULL)
@@ -238,18 +288,12 @@ claims_gather(const struct request *q, const struct selection *sel,
 		mb = &sel->members[i];
 		at.profile = mb->name;
 		at.file = mb->file;
+		m.pack = mb->layer == LAYER_PACK;
+		if (m.pack)
+			bad |= add_workdir(&m, cs, i);
 		for (k = 0; k < mb->draft.ngrants; k++) {
 			m.g = &mb->draft.grants[k];
-			m.claim = &cs->list[cs->n];
-			m.claim->profile = (uint16_t)i;
-			if (make_claim(&m) == 0) {
-				cs->n++;
-				continue;
-			}
-			bad = -1;
-			free(m.claim->guest);
-			free(m.claim->source);
-			memset(m.claim, 0, sizeof(*m.claim));
+			bad |= add_claim(&m, cs, i);
 		}
 	}
 	if (cs->n > 1)

@@ -7,12 +7,14 @@
 #include "ipc/limits.h"
 #include "ipc/text.h"
 #include "ipc/variables.h"
+#include "pack.h"
 #include "place.h"
 #include "reader.h"
 #include "rule.h"
 
 #define OF_CARREL (1U << LAYER_SHIPPED)
 #define OF_PEOPLE (1U << LAYER_HOST | 1U << LAYER_USER)
+#define NOT_PACKS (OF_CARREL | OF_PEOPLE)
 
 const struct key format_profile[] = {
     {"profile", "description", KEY_TEXT, 0, 0},
@@ -26,14 +28,14 @@ const struct key format_profile[] = {
     {"fs", "try-write", KEY_BIND, VERB_TRY_WRITE, 0},
     {"fs", "tmpfs", KEY_TMPFS, VERB_TMPFS, 0},
     {"fs", "symlink", KEY_SYMLINK, VERB_SYMLINK, 0},
-    {"fs", "command", KEY_COMMAND, VERB_COMMAND, 0},
+    {"fs", "command", KEY_COMMAND, VERB_COMMAND, NOT_PACKS},
     {"fs", "socket", KEY_BIND, VERB_SOCKET, OF_PEOPLE},
     {"fs", "device", KEY_DEVICE, VERB_DEVICE, OF_PEOPLE},
     {"environ.set", NULL, KEY_VARIABLE, ENV_SET, 0},
     {"environ.merge", NULL, KEY_VARIABLE, ENV_MERGE, 0},
     {"environ.prepend", NULL, KEY_VARIABLE, ENV_PREPEND, 0},
-    {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, 0},
-    {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, 0},
+    {"environ.inherit", NULL, KEY_VARIABLE, ENV_INHERIT, NOT_PACKS},
+    {"environ.sanitise", NULL, KEY_VARIABLE, ENV_SANITISE, NOT_PACKS},
     {"egress", "allow", KEY_RULE, RULE_EGRESS, 0},
     {"exec", "interpreter", KEY_RULE, RULE_INTERPRETER, 0},
     {"exec", "library", KEY_RULE, RULE_LIBRARY, 0},
@@ -288,6 +290,9 @@ add_grant(struct drafting *in, const struct key *k, const struct reader_line *l)
 		n = value_tmpfs(in->at, l->line, l->key, l->value, &p->value);
 	else
 		n = value_symlink(in->at, l->line, l->key, l->value, &p->value);
+	if (n == 0 && k->kind == KEY_BIND && in->layer == LAYER_PACK &&
+	    (n = pack_bind(in->at, k, l, &p->value)) == -1)
+		value_free(&p->value);
 	if (n == 0)
 		d->ngrants++;
 	return n;
@@ -402,6 +407,8 @@ static int
 check_layer(
     struct drafting *in, const struct key *k, const struct reader_line *l)
 {
+	if (in->layer == LAYER_PACK)
+		return pack_line(in->at, k, l);
 	if (k->layers == 0 || (k->layers & 1U << in->layer) != 0)
 		return 0;
 	if (k->layers == OF_CARREL)

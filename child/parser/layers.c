@@ -32,6 +32,8 @@ distrust(enum layer layer, const struct stat *st, const struct caller *c)
 {
 	if (layer == LAYER_SHIPPED)
 		return NULL; /* as trusted as this program beside it */
+	if (layer == LAYER_PACK)
+		return NULL; /* not at all: whoever may have written it */
 	if (layer == LAYER_HOST)
 		return st->st_uid == 0 && (st->st_mode & 022) == 0
 			   ? NULL
@@ -97,6 +99,18 @@ open_config(struct layer_fd *l, enum layer layer, const char *path,
 	close(dir.fd);
 }
 
+/* A person named it, wherever it lies; no link is followed all the same. */
+static void
+open_pack(struct layer_fd *l, const char *path)
+{
+	l->path = path == NULL ? "" : path;
+	l->fd = -1;
+	if (l->path[0] == '\0')
+		return;
+	if ((l->fd = open(path, FILE_FLAGS | O_NOCTTY)) == -1)
+		l->err = errno;
+}
+
 void
 layers_open(struct layers *ls, const struct request *q)
 {
@@ -110,6 +124,8 @@ layers_open(struct layers *ls, const struct request *q)
 	    &ls->config[LAYER_HOST], LAYER_HOST, q->host_config, &q->caller);
 	open_config(
 	    &ls->config[LAYER_USER], LAYER_USER, q->user_config, &q->caller);
+	open_dir(&ls->dir[LAYER_PACK], LAYER_PACK, "", &q->caller);
+	open_pack(&ls->config[LAYER_PACK], q->pack);
 }
 
 void
@@ -344,4 +360,19 @@ layers_config(const struct layers *ls, const struct place *at, enum layer layer,
 	if (n == -1)
 		text_file_free(f);
 	return n;
+}
+
+int
+layers_pack(
+    const struct layers *ls, const struct place *at, struct text_file *f)
+{
+	const struct layer_fd *l = &ls->config[LAYER_PACK];
+	struct place p = place_of(at, l->path);
+
+	if (l->err == ENOENT)
+		return place_refuse(&p, 0,
+		    "name the file as it is called from where carrel is "
+		    "started",
+		    "-f \"%s\": there is no such file", l->path);
+	return layers_config(ls, at, LAYER_PACK, f);
 }

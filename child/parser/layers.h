@@ -24,9 +24,10 @@ struct layer_fd {
 };
 
 struct layers {
-	struct layer_fd dir[LAYER_LAST + 1];	/* by enum layer */
-	struct layer_fd config[LAYER_LAST + 1]; /* shipped: unused */
-	const struct caller *caller;		/* the request's */
+	struct layer_fd dir[LAYER_LAST + 1]; /* by enum layer */
+	/* shipped: unused; pack: the pack itself */
+	struct layer_fd config[LAYER_LAST + 1];
+	const struct caller *caller; /* the request's */
 };
 
 /* Opens what is there. The request must live as long as the layers. */
@@ -51,6 +52,10 @@ void text_file_free(struct text_file *);
  */
 int layers_find(const struct layers *, const struct place *, const char *name,
     struct text_file *);
+
+/* The same for the pack of the request. */
+int layers_pack(
+    const struct layers *, const struct place *, struct text_file *);
 
 /* 1 if there is anything of this name. */
 int layers_has(const struct layers *, const char *name);

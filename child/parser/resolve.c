@@ -10,6 +10,7 @@
 #include "ipc/request.h"
 #include "ipc/text.h"
 #include "judge.h"
+#include "pack.h"
 #include "place.h"
 #include "resolve.h"
 #include "rule.h"
@@ -179,11 +180,16 @@ resolve(const struct request *q, const struct selection *sel, struct policy *po)
 
 	if (add_profiles(po, sel) == -1)
 		return -1;
+	/* what a pack would be given at all */
+	if (pack_judge_target(q, sel, po) == -1)
+		return -1;
 	wrong_home = judge_target(po, q, sel);
 	bad = claims_gather(q, sel, po, &cs);
 	/* without all claims nobody knows what is granted */
 	bad |= environ_resolve(q, sel, bad == 0 ? &cs : NULL, po);
 	bad |= rules_resolve(q, sel, po);
+	if (bad == 0)
+		bad = pack_judge_exec(sel, &cs, po);
 	bad |= add_grants(po, &cs);
 	claims_free(&cs);
 	/* a home that comes by the wrong way collides with what is right */

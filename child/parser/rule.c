@@ -8,6 +8,7 @@
 #include "ipc/policy.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
+#include "pack.h"
 #include "place.h"
 #include "reader.h"
 #include "rule.h"
@@ -294,6 +295,8 @@ rules_resolve(
 		for (k = 0; k < m->draft.nrules; k++)
 			bad |= resolve_one(&at, &q->caller, first,
 			    &m->draft.rules[k], (uint16_t)i);
+		if (m->layer == LAYER_PACK)
+			bad |= pack_rules(po, (uint16_t)i);
 	}
 	rules_sort(po);
 	/* where a line is missing nobody knows what is in common */

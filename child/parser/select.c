@@ -12,6 +12,7 @@
 #include "ipc/request.h"
 #include "ipc/text.h"
 #include "layers.h"
+#include "pack.h"
 #include "place.h"
 #include "select.h"
 
@@ -40,6 +41,7 @@ struct loading {
 	struct selection sel;
 	uint16_t order[PROFILES_MAX]; /* the members by name */
 	size_t bytes, claims;	      /* of all files so far */
+	char pack[NAME_MAX_LEN + 2];  /* its name; "" if there is none */
 	struct wish *wishes; /* of the command line and configuration */
 	size_t nwishes;
 };
@@ -147,7 +149,10 @@ gather_wishes(struct loading *l, const struct config *c)
 		w->file = "";
 		w->flag = PROFILE_ASKED;
 	}
-	if ((q->flags & REQUEST_NO_DEFAULTS) == 0) {
+	if (l->pack[0] != '\0') {
+		/* S13: -f is --no-defaults -p @sys */
+		add_default(l, builtin_defaults[0], "", 0);
+	} else if ((q->flags & REQUEST_NO_DEFAULTS) == 0) {
 		for (i = 0; c->set && i < c->n; i++)
 			add_default(
 			    l, c->names[i].name, c->file, c->names[i].line);
@@ -229,7 +234,10 @@ read_member(struct loading *l, size_t i)
 	int n;
 
 	m->state = MEMBER_BAD;
-	if ((n = layers_find(l->ls, &at, m->name, &f)) <= 0) {
+	n = strcmp(m->name, l->pack) == 0
+		? layers_pack(l->ls, &at, &f)
+		: layers_find(l->ls, &at, m->name, &f);
+	if (n <= 0) {
 		if (n == 0)
 			m->state = MEMBER_UNKNOWN;
 		return n;
@@ -275,7 +283,8 @@ load_all(struct loading *l)
 	int bad;
 
 	l->sel.members = calloc(PROFILES_MAX, sizeof(*l->sel.members));
-	if (l->sel.members == NULL)
+	if (l->sel.members == NULL ||
+	    (l->pack[0] != '\0' && add_member(l, l->pack, PROFILE_ASKED) == -1))
 		return -1;
 	for (i = 0; i < l->nwishes; i++)
 		if (check_name(l->wishes[i].name) &&
@@ -382,15 +391,19 @@ selection_load(const struct request *q, const struct config *c,
     const struct layers *ls, struct policy *po, struct selection *out)
 {
 	struct loading l = {.q = q, .ls = ls, .po = po};
-	int n;
+	struct place at = {po, "", q->pack};
+	int n = 0;
 
-	n = gather_wishes(&l, c);
+	if (q->pack != NULL && q->pack[0] != '\0')
+		n = pack_name(&at, q->pack, l.pack);
+	if (n == 0)
+		n = gather_wishes(&l, c);
 	if (n == 0)
 		n = load_all(&l);
 	if (n == 0)
 		n = judge_names(&l);
 	if (n == 0)
-		n = graph_check(&l.sel, po);
+		n = pack_judge_includes(&l.sel, po) | graph_check(&l.sel, po);
 	free(l.wishes);
 	if (n != 0) {
 		selection_free(&l.sel);

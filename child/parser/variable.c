@@ -47,7 +47,9 @@ name_verbs(const struct line *in, char *fix)
 	for (verb = ENV_SET; verb <= ENV_LAST; verb++) {
 		if (!(variable_verbs(name) & ENV_BIT(verb)) ||
 		    (in->layer != LAYER_HOST && variable_code(name, verb)) ||
-		    (in->layer == LAYER_SHIPPED && verb == ENV_SANITISE))
+		    (in->layer == LAYER_SHIPPED && verb == ENV_SANITISE) ||
+		    (in->layer == LAYER_PACK &&
+			(verb == ENV_INHERIT || verb == ENV_SANITISE)))
 			continue;
 		text_add(fix, FIX_MAX_LEN, "%s[environ.%s]", sep,
 		    variable_verb(verb));
@@ -100,11 +102,13 @@ judge_verb(const struct line *in)
 	if (in->layer == LAYER_SHIPPED && in->verb == ENV_SANITISE)
 		return refuse(in, "remove the line",
 		    "is sanitised, which no shipped profile does", "");
-	if (in->layer == LAYER_SHIPPED && v == NULL)
+	if ((in->layer == LAYER_SHIPPED || in->layer == LAYER_PACK) &&
+	    v == NULL)
 		return refuse(in, "use a name of the table",
-		    "has no row in carrel's table, and a shipped profile names "
-		    "no other",
-		    "");
+		    "has no row in carrel's table, and ",
+		    in->layer == LAYER_PACK ? "a pack names no other"
+					    : "a shipped profile names no "
+					      "other");
 	if (variable_verbs(in->l->key) & ENV_BIT(in->verb))
 		return 0;
 	name_verbs(in, fix);

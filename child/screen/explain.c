@@ -210,6 +210,7 @@ block_confinement(struct out *o, const struct view *v)
 	    ptrace ? "<- weaker than the default" : "");
 	landlock_row(o, q);
 	explain_exec(o, v);
+	explain_audit(o, v);
 }
 
 static void

@@ -8,6 +8,7 @@ struct host;
 struct out;
 struct plan;
 struct policy;
+struct rule;
 struct scene;
 
 /* What explain draws from: nothing else is asked. */
@@ -32,13 +33,17 @@ void explain_fs(struct out *, const struct view *);
 void explain_net(struct out *, const struct policy *);
 void explain_limits(struct out *, const struct view *);
 void explain_env(struct out *, const struct plan *);
-void explain_exec(struct out *, const struct view *); /* of CONFINEMENT */
+void explain_exec(struct out *, const struct view *);  /* of CONFINEMENT */
+void explain_audit(struct out *, const struct view *); /* likewise */
 /* The same of a policy that was refused before there was a plan. */
 void explain_env_claims(struct out *, const struct policy *);
 
 /* " from HOST, a link that led to REAL", or as little of it as is needed. */
 void explain_source(
     struct cell *, const struct grant *, const struct survey_row *);
+
+/* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
+void explain_asked(struct cell *, const struct policy *, const struct rule *);
 
 /* "read @sys:12, write proj:4" */
 void explain_origins(

@@ -10,8 +10,8 @@
 /* What [exec] narrows, in the block CONFINEMENT. */
 
 /* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
-static void
-who_asked(struct cell *c, const struct policy *po, const struct rule *asked)
+void
+explain_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 {
 	const struct rule *r;
 	const char *sep = "";
@@ -22,8 +22,10 @@ who_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 		if (r->kind != asked->kind || r->number != asked->number ||
 		    strcmp(r->text, asked->text) != 0)
 			continue;
-		cell_addf(c, "%s%s %s:%u", sep, rule_key(r),
-		    po->profiles[r->profile].name, (unsigned)r->line);
+		cell_addf(c, "%s%s %s", sep, rule_key(r),
+		    po->profiles[r->profile].name);
+		if (r->line != 0) /* else every pack says so */
+			cell_addf(c, ":%u", (unsigned)r->line);
 		sep = ", ";
 	}
 }
@@ -37,7 +39,7 @@ rule_row(struct out *o, const struct policy *po, const char *tag,
 	if (asked == NULL)
 		return;
 	cell_add(&left, text);
-	who_asked(&right, po, asked);
+	explain_asked(&right, po, asked);
 	out_row(o, tag, &left, &right, "");
 }
 
@@ -57,7 +59,7 @@ step_row(struct out *o, const struct scene *sc, const struct step *s)
 		cell_add(&left, ", the loader");
 	if (e->kind != EXEC_INTERPRETER && e->kind != EXEC_LIBRARY)
 		cell_add(&right, "(carrel) for ");
-	who_asked(&right, &sc->policy, &sc->policy.rules[e->rule]);
+	explain_asked(&right, &sc->policy, &sc->policy.rules[e->rule]);
 	out_row(o, (s->flags & STEP_ISDIR) != 0 ? "loads" : "runs", &left,
 	    &right, "");
 }
@@ -106,5 +108,10 @@ explain_exec(struct out *o, const struct view *v)
 	    "the start of the command is the last execve(2)", c.once);
 	rule_row(o, po, "spawn", "no new processes, only threads", c.no_spawn);
 	rule_row(o, po, "unix", "no unix sockets", c.no_unix);
+	rule_row(o, po, "violation",
+	    c.violation != NULL && c.violation->number == VIOLATION_KILL
+		? "ends everything at once, and the exit code is 3"
+		: "makes the exit code 3",
+	    c.violation);
 	confine_free(&c);
 }

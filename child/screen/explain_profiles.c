@@ -15,7 +15,8 @@ selected(struct cell *c, const struct policy *po, size_t i)
 		sep = ", ";
 	}
 	if ((p->flags & PROFILE_ASKED) != 0) {
-		cell_addf(c, "%sasked for with -p", sep);
+		cell_addf(c, "%sasked for with %s", sep,
+		    p->layer == LAYER_PACK ? "-f" : "-p");
 		sep = ", ";
 	}
 	if ((p->flags & PROFILE_IMPLIED) == 0)

@@ -113,7 +113,8 @@ def variable(name, value):
 
 
 def screen(what, rows, who=caller(), words=("make", "a b"), host=()):
-    return (record(SCREEN, struct.pack("=HIHBHH", 1, 1, 80, 1, 6, len(words)),
+    return (record(SCREEN, struct.pack("=HIHBH", 1, 17, 80, 1, 6),
+                   string("/h/\x1bev"), struct.pack("=H", len(words)),
                    *map(string, words)) + who + b"".join(host) + what + b"".join(rows) +
             record(SCREEN_END))
 
@@ -252,8 +253,8 @@ keep("screen", "escapes", screen(
 keep("screen", "refused", screen(
     policy([grant("/proc", "/\x1b")], [refusal("\x1b[2J\n")]), []))
 keep("screen", "string-end", record(
-    SCREEN, struct.pack("=HIHBHH", 1, 0, 0, 1, 6, 1), struct.pack("=H", 40),
-    b"x"))
+    SCREEN, struct.pack("=HIHBH", 1, 0, 0, 1, 6), string(""),
+    struct.pack("=HH", 1, 40), b"x"))
 
 
 def elf(loader=b"/lib/ld.so\0", at=176, machine=None, phnum=2, ident=b""):

@@ -92,9 +92,9 @@ def file_of(p):
        len({x["run"] for x in got}) == 1, "S75 the lines of a run", *got)
     equal([(x["resource"], x["count"], x["error"], x["rule"], x["surface"])
            for x in of(got, "violation")],
-          [("/bin/sh", 1, "EACCES", "no match", "exec"),
-           ("/bin/ls", 1, "EACCES", "no match", "exec"),
-           ("/bin/sh", 2, "EACCES", "no match", "exec")],
+          [("/bin/sh", 1, "EACCES", "interpreter = " + PY, "exec"),
+           ("/bin/ls", 1, "EACCES", "interpreter = " + PY, "exec"),
+           ("/bin/sh", 2, "EACCES", "interpreter = " + PY, "exec")],
           "S75 the same again is counted; what is not there is none")
     ok(first["command"][:2] == [PY, "-c"] and first["words"] == 7 and
        unescape(first["command"][2]).decode()[:80] == TRY[:80] and
@@ -143,6 +143,85 @@ def file_of(p):
     os.unlink(ev)
 
 
+# what [exec] refuses beside programs: each line is one attempt
+OTHERS = """
+import os, socket, threading
+print(%r, flush=True)
+for attempt in (os.fork, lambda: os.posix_spawn("/bin/true", ["true"], {}),
+                lambda: socket.socket(socket.AF_UNIX),
+                lambda: socket.socketpair(),
+                lambda: os.execv("/bin/sh", ["sh"]),
+                lambda: socket.socket(socket.AF_INET)):
+    try:
+        pid = attempt()
+        if pid == 0:
+            os._exit(0)
+        print("done", flush=True)
+    except OSError as e:
+        print(e.errno, flush=True)
+t = threading.Thread(target=print, args=("thread",))
+t.start(); t.join()
+""" % MARK
+
+
+def rules(p):
+    """S75: the line that refused, and whose it is."""
+    ev = p.top + "/ev.jsonl"
+
+    def run(*select):
+        r = p.do("run", *(x for n in select for x in ("-p", n)), "--events",
+                 ev, "--", PY, "-c", OTHERS)
+        got = [(x["action"], x["resource"], x["error"], x["rule"], x["line"],
+                [y["name"] for y in x["profiles"]], x["count"])
+               for x in of(lines(ev), "violation")]
+        os.unlink(ev)
+        return r, got
+
+    p.profile("told", "[profile]\ndescription = t\n[audit]\nreport = exec\n")
+    p.profile("one", "[profile]\ndescription = t\n[exec]\nonce = yes\n")
+    p.profile("none", "[profile]\ndescription = t\n[exec]\n\nspawn = no\n"
+              "unix = no\n")
+    p.profile("few", "[profile]\ndescription = t\n[exec]\ninterpreter = %s\n"
+              % PY)
+    p.profile("many", "[profile]\ndescription = t\n[exec]\ninterpreter = "
+              "/bin/true\ninterpreter = %s\n" % PY)
+    r, got = run("told", "one", "none")
+    want = MARK + "\n1\n1\n97\n97\n1\ndone\nthread\n"
+    ok(r.code == 0 and r.out == want, "S75 what [exec] refuses", r)
+    # which call it is depends on the C library
+    ok(sum(x[6] for x in got if x[0] == "spawn") == 2 and
+       all(x[1] in ("fork", "vfork", "clone") and
+           x[2:6] == ("EPERM", "spawn = no", 5, ["none"])
+           for x in got if x[0] == "spawn"), "S75 spawn = no", *got)
+    equal([x for x in got if x[0] != "spawn"], [
+           ("socket", "unix", "EAFNOSUPPORT", "unix = no", 6, ["none"], 1),
+           ("exec", "/bin/sh", "EPERM", "once = yes", 4, ["one"], 1),
+           ("socket", "unix", "EAFNOSUPPORT", "unix = no", 6, ["none"], 1)],
+          "S75 once, spawn and unix by line and profile")
+    ok('exec: exec "/bin/sh", once = yes of one, 1 time' in r.err and
+       'socket "unix", unix = no of none, 2 times' in r.err,
+       "S75 and in the summary", r)
+    # nobody wants to be told: the same answers, and no word
+    r, got = run("one", "none")
+    ok(r.out == want and got == [] and "violations of" not in r.err,
+       "S75 without report the same is refused in silence", r)
+    # a control: nothing of it is refused
+    r, got = run("told")
+    ok(r.code == 0 and got == [] and
+       r.out == MARK + "\n" + 4 * "done\n",
+       "S75 control: without [exec] nothing is", r)
+    r, got = run("told", "few", "many")
+    equal([x[3:] for x in got if x[0] == "exec" and x[1] == "/bin/sh"],
+          [("interpreter = " + PY, 4, ["few"], 1)],
+          "S75 of several lists the narrowest is named")
+    r, got = run("told", "many")
+    equal([x[3:] for x in got if x[1] == "/bin/sh"],
+          [("interpreter = /bin/true, " + PY, 4, ["many"], 1)],
+          "S75 a list is named as one")
+    for name in ("told", "one", "none", "few", "many"):
+        p.unprofile(name)
+
+
 def codes(p):
     """S61: exit code 3, and --status-fd tells whose it is."""
     ev = p.top + "/ev.jsonl"
@@ -156,10 +235,20 @@ def codes(p):
             status = [json.loads(x) for x in f.read().splitlines()]
         events = lines(ev)
         os.unlink(ev)
+        bad = [x for x in status if x["event"] == "violation"]
+        equal([x["event"] for x in status],
+              ["start"] + len(bad) * ["violation"] + ["end"],
+              "S75 the lines of --status-fd", status)
+        ok([x["surface"] for x in bad] == ["exec"][:len(of(events,
+                                                         "violation"))] and
+           status[-1]["violations"] == sum(
+               x["count"] for x in of(events, "violation")) and
+           len({x["run"] for x in status}) == 1,
+           "S75 S76 --status-fd says that there were some", status)
         return r, status[-1], events
     for on in ("fail", "kill"):
         profile(p, "on-violation = " + on)
-        r, status, events = run("1*/bin/sh")
+        r, status, events = run("2*/bin/sh")
         ok(r.code == 3 and r.out in (MARK + "\n13\n", MARK + "\n")[
             :1 + (on == "kill")] and
            "on-violation = " + on in r.err,
@@ -483,7 +572,8 @@ def flags(p):
     got = json.loads(r.out)
     ok(r.code == 0 and got["events"] == [{
         "surface": "exec", "action": "exec", "resource": "/bin/sh",
-        "error": "EACCES", "rule": "no match", "profile": None, "count": 3}],
+        "error": "EACCES", "rule": "interpreter = " + PY, "profile": "ev",
+        "line": 6, "count": 3}],
        "S93 violations --run --json", r)
     for bad in (32 * "0", "x", "../" + run, run[:-1], "\x1b[2J"):
         r = p.do("violations", "--run", bad)
@@ -681,6 +771,7 @@ def text(p):
 
 with Place() as p:
     file_of(p)
+    rules(p)
     codes(p)
     attacks(p)
     trouble(p)

@@ -149,6 +149,43 @@ with Place() as p:
         ok("  " not in r.err and max(map(len, r.err.splitlines())) < 1600,
            "S92 its blanks are shown, and not more than is needed of it", r)
 
+    # S6, S75: what the outside learns, and who wanted that
+    def rows(*options):
+        text = p.wide("explain", *options, "--", "true").out
+        text = text[text.index("\nCONFINEMENT"):text.index("\nNOT GRANTED")]
+        return [re.sub(" +", " ", x.strip()) for x in text.splitlines()]
+    plain = rows()
+    p.profile("au", "[profile]\ndescription = t\n[audit]\nreport = exec\n"
+              "on-violation = fail\n")
+    p.profile("av", "[profile]\ndescription = t\n[audit]\n\nreport = exec\n"
+              "on-violation = kill\n")
+    for want, options in (
+            ("report egress: each attempt that is refused (carrel)", ()),
+            ("violation is told, and changes nothing (carrel)", ()),
+            ("log the host's, if there is one (carrel)", ()),
+            ("report exec: each attempt that [exec] refuses "
+             "report au:4, report av:5", ("-p", "au", "-p", "av")),
+            ("violation is told, and the run ends with 3 on-violation au:5",
+             ("-p", "au")),
+            ("violation ends everything inside, and the run with 3 "
+             "on-violation av:6", ("-p", "au", "-p", "av")),
+            ("log the host's; what it does not take ends the run "
+             "--require-audit", ("--require-audit",)),
+            ('events "/tmp/e v.jsonl" --events',
+             ("--events", "/tmp/e v.jsonl")),
+            ("calls an allow-list; ptrace inside the sandbox is on it "
+             "--allow-ptrace <- weaker than the default",
+             ("--allow-ptrace",)),
+            ("landlock off: the mounts are the only wall around files, "
+             "abstract sockets and signals are not scoped "
+             "--without-landlock <- weaker than the default",
+             ("--without-landlock",))):
+        got = rows(*options)
+        ok(want in got and (want in plain) == (options == ()),
+           "S6 S75 explain %s" % " ".join(options), want, *got)
+    ok(not os.path.exists("/tmp/e v.jsonl"), "S90 and makes no such file")
+    p.unprofile("au", "av")
+
     # R015, S92: nothing raw from a file, a path or a variable
     for c in ("\x1b[1A", "\r", "\a", "\x9b", "\u202e", "\u200b", "\x7f"):
         d = p.proj + "/odd" + c + "x"

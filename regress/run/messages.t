@@ -12,11 +12,11 @@ import golden
 
 # Where texts for a person are.
 SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
-    format graph judge layers reader resolve rule sandbox select value
+    format graph judge layers pack reader resolve rule sandbox select value
     variable"""), (
     "parent/%s.c", """account ask bound events events_file helper main missing
-    monitor monitor_helpers network options outcome outside plan plan_env
-    plan_exec plan_judge plan_list plan_own plan_shape plan_start
+    monitor monitor_helpers network options outcome outside pack plan plan_env
+    plan_exec plan_judge plan_list plan_own plan_pack plan_shape plan_start
     plan_trust start""")
 
 # (file, a regular expression for the whole text): why it is not below.
@@ -29,6 +29,8 @@ EXEMPT = [
     ("layers", r"have root run .*|must belong to root .*|profile .* is "
      "defined twice.*|rename one of them|belongs to another user",
      "only root can make it: run/profiles.t S11, S12"),
+    ("pack", r"there is no target directory for .*|name a directory with -C "
+     r"DIR", "the caller has a target: unit/test_pack.c"),
     ("sandbox", r"add landlock to lsm=.*|use Linux 5.13 or .*|weaken this "
      ".*", "another kernel: unit/test_sandbox.c"),
     ("sandbox", r"core size|open files|processor time|lift the limits .*",
@@ -97,7 +99,7 @@ EXEMPT = [
      "pid 1 would have to lie: unit/test_limit.c"),
     ("format", r".*%s.* in \[%s\] is not in this version of carrel",
      "no section is half of a later version"),
-    ("format|rule", r"there are more than %d lines in \[egress\], .*",
+    ("format|pack|rule", r"there are more than %d lines in \[egress\], .*",
      "thousands of lines: unit/test_rule.c"),
     ("egress", r"has no place in the tier read-only",
      "of a tier of a later version"),
@@ -405,6 +407,50 @@ with Place() as p:
     b.add("a directory that others may write", *use)
     os.chmod(p.layer, 0o755)
     p.unprofile()
+    # packs
+    def pack(name, body, *argv, file="x.profile", **kw):
+        p.write(file, body if isinstance(body, bytes) else HEAD + body)
+        b.add(name, "run", "-f", file, *argv, "--", "echo", MARK, **kw)
+    for name, line in (
+            ("of the host", "read = /etc/passwd"),
+            ("with two names", "read = /workdir/a -> /a"),
+            ("with a placeholder", "read = /workdir/{user}"),
+            ("that names the target", "tmpfs = {target}"),
+            ("of all of it", "write = /workdir"),
+            ("that writes itself", "write = /workdir/x.profile"),
+            ("with a command", "command = /usr/bin/env"),
+            ("with a socket", "socket = /run/x"),
+            ("with a device", "device = /dev/fuse"),
+            ("with a file on the way", "write = /workdir/plain/x")):
+        pack("a pack " + name, "[fs]\n%s\n" % line)
+    for name, body in (
+            ("that inherits", "[environ.inherit]\nCI = yes\n"),
+            ("that sanitises", "[environ.sanitise]\nPATH = yes\n"),
+            ("with an unknown variable", "[environ.set]\nFOO = x\n"),
+            ("for packs", "packs = yes\n"),
+            ("with a profile of the user's", "include = mine\n"),
+            ("with what is not for packs", "include = @net\n"),
+            ("with a program of its own", "[exec]\ninterpreter = "
+             "/workdir/x\n")):
+        pack("a pack " + name, body)
+    os.symlink("/etc", p.proj + "/etc")
+    pack("a pack that a link leads on", "[fs]\nread = /workdir/etc/ssl\n")
+    os.unlink(p.proj + "/etc")
+    os.mkdir(p.proj + "/shut", 0o555)
+    pack("a pack that nobody can serve", "[fs]\nwrite = /workdir/shut/x\n")
+    os.rmdir(p.proj + "/shut")
+    pack("a pack with an odd name", "", file="x.pack")
+    pack("a pack in the home", "", "-C", p.home)
+    b.add("no such pack", "run", "-f", "nosuch.profile", "--", "echo", MARK)
+    b.add("no such place of a pack", "run", "-f", "no/x.profile", "--",
+          "echo", MARK)
+    b.add("no file of a pack", "run", "-f", "..", "--", "echo", MARK)
+    b.add("a long name of a pack", "run", "-f", "x" * 5000, "--", "echo",
+          MARK)
+    b.add("an empty name of a pack", "run", "-f", "", "--", "echo", MARK)
+    b.add("two packs", "run", "-f", "x.profile", "-f", "x.profile", "--",
+          "echo", MARK)
+    os.unlink(p.proj + "/x.profile")
     # the configuration
     def config(name, text):
         p.write(p.conf + "/config", text)
@@ -602,7 +648,7 @@ with Place() as p:
             ("an option before the command", ["-p", "@sys", "run", "true"]),
             ("a command of a later version", ["why"]),
             ("an unknown option", ["run", "--frob", "--", "true"]),
-            ("an option of a later version", ["run", "-f", "x", "true"]),
+            ("an option of a later version", ["run", "--diff", "true"]),
             ("an option without its value", ["run", "-p"]),
             ("a descriptor that is not open", ["run", "--status-fd", "77",
                                                "--", "true"]),

@@ -142,6 +142,8 @@ def words(p, group, odd):
                  ["run", "-p", odd, "--", "true"],
                  ["explain", "-p", "@" + odd], ["run", "-C", "/srv/" + odd],
                  ["run", "--status-fd", odd, "--", "true"],
+                 ["explain", "--events", odd, "--", "true"],
+                 ["run", "--events", odd, "--", "true"],
                  ["run", "--", "/srv/" + odd], ["run", "--", odd],
                  ["explain", "--", "true", odd], ["--" + odd]):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),

@@ -42,6 +42,7 @@ scene_make(struct scene *sc)
 	memset(sc, 0, sizeof(*sc));
 	sc->request.mode = SCREEN_USER;
 	sc->request.landlock = 7;
+	sc->request.events = copy("");
 	sc->request.words = calloc(2, sizeof(char *));
 	sc->request.words[0] = copy("make");
 	sc->request.words[1] = copy("all of it");

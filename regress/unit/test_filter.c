@@ -16,6 +16,9 @@
 #include "regress/unit/bpf.h"
 
 #include "filter_exec.h"
+#include "filter_exec_both.h"
+#include "filter_exec_spawn.h"
+#include "filter_exec_unix.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
@@ -433,8 +436,33 @@ START_TEST(narrow_variants)
 	const struct other exec[] = {{SYS_execve, ANY, SECCOMP_RET_USER_NOTIF},
 	    {SYS_execveat, ANY, SECCOMP_RET_USER_NOTIF}};
 
+	struct other both[16];
+	size_t i, n, nspawn = sizeof(spawn) / sizeof(*spawn);
+
 	NARROW(spawn, spawn, flags);
 	NARROW(unix, local, family);
+	/* where it is told the same calls are refused, but outside */
+	for (i = n = 0; i < nspawn; i++) {
+		both[n] = spawn[i];
+		if (spawn[i].want == E(EPERM))
+			both[n].want = SECCOMP_RET_USER_NOTIF;
+		n++;
+	}
+	both[n++] = exec[0];
+	both[n++] = exec[1];
+	expect_narrow(filter_exec_spawn, filter_exec_spawn_len, both, n, flags,
+	    sizeof(flags) / sizeof(*flags));
+	/* the flags of clone(2) are no address family, and none is AF_UNIX */
+	expect_narrow(filter_exec_both, filter_exec_both_len, both, n, flags,
+	    sizeof(flags) / sizeof(*flags));
+	for (i = n = 0; i < sizeof(local) / sizeof(*local); i++) {
+		both[n] = local[i];
+		both[n++].want = SECCOMP_RET_USER_NOTIF;
+	}
+	both[n++] = exec[0];
+	both[n++] = exec[1];
+	expect_narrow(filter_exec_unix, filter_exec_unix_len, both, n, family,
+	    sizeof(family) / sizeof(*family));
 	NARROW(lock, lock, flags);
 	NARROW(exec, exec, flags);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,6 +39,14 @@ struct run {
 	int events; /* the monitor's end, or -1 */
 };
 
+/* Whose lines refuse. */
+static struct notify_rule rules[NOTIFY_REASONS] = {
+    [NOTIFY_BY_ONCE] = {3, 7, (char[]){"once = yes"}},
+    [NOTIFY_BY_SPAWN] = {4, 8, (char[]){"spawn = no"}},
+    [NOTIFY_BY_UNIX] = {5, 9, (char[]){"tier = read-only"}}};
+
+static uint32_t told; /* FILTER_NO_SPAWN, FILTER_NO_UNIX */
+
 /* In the payload's process; never returns. */
 static void __attribute__((noreturn))
 be_payload(int control, void (*body)(void))
@@ -46,7 +55,7 @@ be_payload(int control, void (*body)(void))
 	int fd;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
-	    (fd = filter_notify(&f)) == -1 ||
+	    (fd = filter_notify(told, &f)) == -1 ||
 	    control_pass(control, CONTROL_LISTENER, 0, fd) == -1)
 		_exit(99);
 	close(fd);
@@ -57,7 +66,7 @@ be_payload(int control, void (*body)(void))
 static void
 begin(struct run *r, int flags, void (*body)(void))
 {
-	struct notify n = {.flags = flags, .events = -1};
+	struct notify n = {.flags = flags, .events = -1, .rules = rules};
 	struct control m;
 	int pair[2], events[2] = {-1, -1};
 
@@ -238,10 +247,71 @@ START_TEST(refusals_are_told)
 	ck_assert_str_eq(e.resource, "/bin/true");
 	ck_assert_uint_eq(e.err, EPERM);
 	ck_assert_uint_eq(e.count, 1);
+	ck_assert_str_eq(e.rule, "once = yes");
+	ck_assert_uint_eq(e.profile, 3);
+	ck_assert_uint_eq(e.line, 7);
 	ck_assert_int_eq(end(&r), 126);
 	/* and nothing else: the first was no refusal */
 	ck_assert_int_eq(next_event(&r, &e, buf), 0);
 	close(r.events);
+}
+END_TEST
+
+/* Threads and other sockets are none of it, and nothing is let through. */
+static void
+make_others(void)
+{
+	char *argv[] = {(char[]){"true"}, NULL};
+	int fd[2];
+
+	errno = 0;
+	if (fork() != -1 || errno != EPERM)
+		_exit(1);
+	if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) != -1 || errno != EPERM)
+		_exit(2);
+	if (syscall(SYS_clone3, NULL, 0) != -1 || errno != ENOSYS)
+		_exit(3);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) != -1 ||
+	    errno != EAFNOSUPPORT)
+		_exit(4);
+	if (socket(AF_UNIX, SOCK_DGRAM, 0) != -1 || errno != EAFNOSUPPORT)
+		_exit(5);
+	if (socket(AF_INET, SOCK_DGRAM, 0) == -1)
+		_exit(6);
+	execv("/nowhere", argv);
+	_exit(errno == ENOENT ? 11 : 7);
+}
+
+START_TEST(others_are_told)
+{
+	static const struct {
+		const char *action, *rule;
+		uint32_t err;
+		uint16_t profile;
+	} want[] = {{"spawn", "spawn = no", EPERM, 4},
+	    {"spawn", "spawn = no", EPERM, 4},
+	    {"socket", "tier = read-only", EAFNOSUPPORT, 5},
+	    {"socket", "tier = read-only", EAFNOSUPPORT, 5}};
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	struct run r;
+	size_t i;
+
+	told = FILTER_NO_SPAWN | FILTER_NO_UNIX;
+	begin(&r, NOTIFY_REPORT, make_others);
+	ck_assert_int_eq(end(&r), 11);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		ck_assert_int_eq(next_event(&r, &e, buf), 1);
+		ck_assert_int_eq(e.surface, EVENT_EXEC);
+		ck_assert_str_eq(e.action, want[i].action);
+		ck_assert_str_eq(e.rule, want[i].rule);
+		ck_assert_uint_eq(e.err, want[i].err);
+		ck_assert_uint_eq(e.profile, want[i].profile);
+		ck_assert_uint_eq(e.line, want[i].profile + 4);
+	}
+	ck_assert_int_eq(next_event(&r, &e, buf), 0);
+	close(r.events);
+	told = 0;
 }
 END_TEST
 
@@ -323,6 +393,9 @@ START_TEST(lock_is_judged)
 	ck_assert_int_eq(end(&r), 6);
 	ck_assert_int_eq(next_event(&r, &e, buf), 1);
 	ck_assert_str_eq(e.resource, "/bin/true");
+	/* nobody's: as where the lock is of no profile */
+	ck_assert_uint_eq(e.profile, EVENT_NO_PROFILE);
+	ck_assert_str_eq(e.rule, "");
 	ck_assert_uint_eq(e.err, EACCES);
 	ck_assert_int_eq(next_event(&r, &e, buf), 1);
 	ck_assert_str_eq(e.resource, "/etc/passwd");
@@ -514,6 +587,7 @@ main(void)
 	tcase_add_test(t, a_failure_counts);
 	tcase_add_test(t, signals_do_not_count);
 	tcase_add_test(t, refusals_are_told);
+	tcase_add_test(t, others_are_told);
 	tcase_add_test(t, lost_ones_are_counted);
 	tcase_add_test(t, lock_is_judged);
 	tcase_add_test(t, what_is_found);

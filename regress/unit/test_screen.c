@@ -285,6 +285,7 @@ START_TEST(test_wire)
 	struct wbuf w;
 	struct rcur c;
 	char *words[SCREEN_WORDS + 1], word[SCREEN_WORD_LEN + 2];
+	char name[PATH_MAX_LEN + 2];
 	size_t i;
 
 	memset(word, 'x', sizeof(word) - 1);
@@ -295,6 +296,7 @@ START_TEST(test_wire)
 	q.width = 99;
 	q.mode = SCREEN_USER;
 	q.landlock = 7;
+	q.events = (char[]){"../ev"};
 	q.words = words;
 	q.nwords = SCREEN_WORDS + 1;
 	wbuf_init(&w, data, sizeof(data));
@@ -305,6 +307,7 @@ START_TEST(test_wire)
 	ck_assert_uint_eq(got.flags, q.flags | SCREEN_CUT);
 	ck_assert_uint_eq(got.width, 99);
 	ck_assert_uint_eq(got.landlock, 7);
+	ck_assert_str_eq(got.events, "../ev");
 	ck_assert_uint_eq(got.nwords, SCREEN_WORDS);
 	ck_assert_uint_eq(strlen(got.words[0]), SCREEN_WORD_LEN);
 	screen_request_free(&got);
@@ -328,6 +331,16 @@ START_TEST(test_wire)
 	data[0] = SCREEN_VERSION;
 	rcur_init(&c, data, w.len);
 	ck_assert_int_eq(screen_get(&c, &got), 0);
+	screen_request_free(&got);
+	/* as long as somebody likes, and cut */
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	q.events = name;
+	wbuf_init(&w, data, sizeof(data));
+	screen_put(&w, &q);
+	rcur_init(&c, data, w.len);
+	ck_assert_int_eq(screen_get(&c, &got), 0);
+	ck_assert_uint_eq(strlen(got.events), PATH_MAX_LEN);
 	screen_request_free(&got);
 }
 END_TEST
