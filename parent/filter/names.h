@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdint.h>
 
 /* The words that a table of mkfilter may use for numbers. */
@@ -34,7 +35,8 @@ static const struct {
     C(RLIMIT_CORE), C(PRIO_PROCESS), C(PRIO_USER), {"IOPRIO_WHO_PROCESS", 1},
     {"IOPRIO_WHO_USER", 3}, C(PROT_EXEC), C(MAP_ANONYMOUS), C(AF_UNIX), C(AF_INET), C(AF_INET6),
     C(AF_NETLINK), C(NETLINK_ROUTE), C(SOCK_PACKET), {"IPPROTO_SMC", 256},
-    {"SOCK_TYPE_MASK", 0xf},
+    {"SOCK_TYPE_MASK", 0xf}, C(IPPROTO_TCP), C(IPPROTO_IPV6), C(IPV6_RTHDR),
+    {"TCP_MD5SIG", 14}, {"TCP_MD5SIG_EXT", 32}, {"TCP_AO_ADD_KEY", 38},
     /* terminals: ioctl_tty(2) */
     C(TCGETS), C(TCSETS), C(TCSETSW), C(TCSETSF), C(TCGETS2), C(TCSETS2),
     C(TCSETSW2), C(TCSETSF2), C(TCGETA), C(TCSETA), C(TCSETAW), C(TCSETAF),
