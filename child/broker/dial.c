@@ -1,25 +1,30 @@
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "broker.h"
+#include "ipc/channel.h"
 #include "lookup.h"
 #include "loop.h"
 #include "own.h"
 #include "socket.h"
 
-struct
-try {
+/* an address of a name, and both */
+#define PLACE	    (EGRESS_HOST_MAX + ADDRESS_TEXT + 32)
+#define PATIENCE_MS 1000 /* of the payload: then the outside was slow */
+
+struct attempt {
 	struct dial *of;
 	int fd; /* -1: none */
 	struct watch *watch;
 };
 
 struct dial {
-	TAILQ_ENTRY(dial) entry; /* while it waits */
+	TAILQ_ENTRY(dial) entry; /* of those that wait, or of those that run */
 	struct broker *b;
 	struct target to;
 	char name[EGRESS_HOST_MAX + 1];
@@ -32,11 +37,14 @@ struct dial {
 	struct dns_found v6, v4;
 	size_t next6, next4;
 	int last; /* the family that was tried last */
-	struct try try[DIAL_TRIES];
+	struct attempt try[DIAL_TRIES];
 	struct watch *deadline, *stagger;
 	int err;	     /* of the last that failed */
 	const char *refused; /* why one was, or NULL */
 	struct address which;
+	struct address tried; /* the last that was not; family 0: none */
+	const char *lack;     /* of the name, or NULL */
+	int64_t since;	      /* it was begun */
 };
 
 static void next(struct dial *);
@@ -46,10 +54,11 @@ dialer_init(struct dialer *d)
 {
 	memset(d, 0, sizeof(*d));
 	TAILQ_INIT(&d->waiting);
+	TAILQ_INIT(&d->running);
 }
 
 static void
-drop(struct try *t)
+drop(struct attempt *t)
 {
 	watch_free(t->watch);
 	t->watch = NULL;
@@ -98,6 +107,7 @@ release(struct dial *d)
 		put_away(all, d);
 		return;
 	}
+	TAILQ_REMOVE(&all->running, d, entry);
 	put_away(all, d);
 	all->active--;
 	if ((waiting = TAILQ_FIRST(&all->waiting)) == NULL) {
@@ -106,13 +116,6 @@ release(struct dial *d)
 	}
 	TAILQ_REMOVE(&all->waiting, waiting, entry);
 	begin(waiting);
-}
-
-void
-dial_cancel(struct dial *d)
-{
-	if (d != NULL)
-		release(d);
 }
 
 static void
@@ -127,7 +130,7 @@ finish(struct dial *d, int fd, struct watch *w, int err)
 
 /* One of them it is. */
 static void
-finish_with(struct dial *d, struct try *t)
+finish_with(struct dial *d, struct attempt *t)
 {
 	struct watch *w = t->watch;
 	int fd = t->fd;
@@ -137,24 +140,78 @@ finish_with(struct dial *d, struct try *t)
 	finish(d, fd, w, 0);
 }
 
+/* "tcp NAME:PORT (ADDRESS)", or without either of the two. */
+static const char *
+place(const struct dial *d, const struct address *a, char buf[PLACE])
+{
+	char text[ADDRESS_TEXT] = "";
+	const char *proto = d->to.udp ? "udp" : "tcp";
+
+	if (a->family != 0)
+		address_text(a, text);
+	if (d->to.name == NULL)
+		snprintf(buf, PLACE,
+		    a->family == AF_INET6 ? "%s [%s]:%u" : "%s %s:%u", proto,
+		    text, d->to.port);
+	else
+		snprintf(buf, PLACE, "%s %s:%u%s%s%s", proto, d->name,
+		    d->to.port, text[0] != '\0' ? " (" : "", text,
+		    text[0] != '\0' ? ")" : "");
+	return buf;
+}
+
+static void
+tell_unreached(const struct dial *d, int err)
+{
+	char buf[PLACE];
+
+	report_unreached(&d->b->report, d->to.rule, "connect", err, "%s%s%s",
+	    place(d, &d->tried, buf),
+	    d->tried.family == 0 && d->lack != NULL ? ": " : "",
+	    d->tried.family == 0 && d->lack != NULL ? d->lack : "");
+}
+
 static void
 fail(struct dial *d, int err)
 {
-	char text[ADDRESS_TEXT];
-	int named = d->to.name != NULL;
+	char buf[PLACE];
 
 	if (d->refused != NULL) {
-		address_text(&d->which, text);
 		report_refused(&d->b->report, d->to.rule, "connect", ECONNRESET,
-		    "%s %s%s%s:%u%s%s%s: %s", d->to.udp ? "udp" : "tcp",
-		    !named && d->which.family == AF_INET6 ? "[" : "",
-		    named ? d->name : text,
-		    !named && d->which.family == AF_INET6 ? "]" : "",
-		    d->to.port, named ? " (" : "", named ? text : "",
-		    named ? ")" : "", d->refused);
+		    "%s: %s", place(d, &d->which, buf), d->refused);
 		err = EACCES;
+	} else {
+		tell_unreached(d, err);
 	}
 	finish(d, -1, NULL, err);
+}
+
+/* Nobody waits any more; where it took long, that is worth a word. */
+static void
+tell_given_up(const struct dial *d)
+{
+	if (d->active && d->refused == NULL &&
+	    channel_now() - d->since >= PATIENCE_MS)
+		tell_unreached(d, ETIMEDOUT);
+}
+
+void
+dial_cancel(struct dial *d)
+{
+	if (d == NULL)
+		return;
+	tell_given_up(d);
+	release(d);
+}
+
+void
+dialer_end(struct broker *b)
+{
+	const struct dial *d;
+
+	for (d = TAILQ_FIRST(&b->dialer.running); d != NULL;
+	     d = TAILQ_NEXT(d, entry))
+		tell_given_up(d);
 }
 
 static void
@@ -188,7 +245,7 @@ pick(struct dial *d)
 static void
 answered(unsigned what, void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	struct dial *d = t->of;
 	socklen_t len = sizeof(d->err);
 
@@ -205,7 +262,7 @@ answered(unsigned what, void *arg)
 
 /* What was judged is what is connected. 1: done at once; 0: begun; -1 */
 static int
-connect_to(struct dial *d, struct try *t, const struct address *a)
+connect_to(struct dial *d, struct attempt *t, const struct address *a)
 {
 	struct sockaddr_storage ss;
 	socklen_t len;
@@ -218,12 +275,14 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 	    (reach == REACH_PRIVATE && !d->to.private)) {
 		if (strcmp(why, "no route") == 0) {
 			d->err = ENETUNREACH;
+			d->tried = *a;
 			return -1;
 		}
 		d->refused = why;
 		d->which = *a;
 		return -1;
 	}
+	d->tried = *a;
 	t->fd = socket(a->family,
 	    (d->to.udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK |
 		SOCK_CLOEXEC,
@@ -248,10 +307,10 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 	return -1;
 }
 
-static struct try *
+static struct attempt *
 free_try(struct dial *d, int *busy)
 {
-	struct try *t, *idle = NULL;
+	struct attempt *t, *idle = NULL;
 
 	*busy = 0;
 	for (t = d->try; t < d->try + DIAL_TRIES; t++)
@@ -267,7 +326,7 @@ static void
 next(struct dial *d)
 {
 	const struct address *a = NULL;
-	struct try *t;
+	struct attempt *t;
 	int busy, n = -1;
 
 	d->begun = 1;
@@ -298,6 +357,12 @@ found(void *arg, int family, enum dns_verdict v, const struct dns_found *f)
 	for (i = 0; i < mine->n; i++)
 		reach_unmap(&mine->address[i]);
 	d->owed--;
+	if (v == DNS_FAILED)
+		d->lack = "no name server has an answer";
+	else if (v == DNS_NO_NAME && d->lack == NULL)
+		d->lack = "there is no such name";
+	else if (v == DNS_NONE && d->lack == NULL)
+		d->lack = "the name has no address";
 	if (v == DNS_NO_NAME || v == DNS_NONE)
 		d->err = EHOSTUNREACH;
 	if (d->owed == 0 || (family == AF_INET6 && f->n > 0)) {
@@ -311,6 +376,8 @@ static void
 begin(struct dial *d)
 {
 	d->active = 1;
+	TAILQ_INSERT_TAIL(&d->b->dialer.running, d, entry);
+	d->since = channel_now();
 	d->b->dialer.active++;
 	d->err = EHOSTUNREACH;
 	if (watch_start(d->deadline, DIAL_SECONDS * 1000) == -1) {
@@ -349,7 +416,7 @@ dial_start(struct broker *b, const struct target *to, struct dial **where,
 	d->done = done;
 	d->arg = arg;
 	for (i = 0; i < DIAL_TRIES; i++)
-		d->try[i] = (struct try){d, -1, NULL};
+		d->try[i] = (struct attempt){d, -1, NULL};
 	d->deadline = watch_new(b->loop, -1, 0, expired, d);
 	d->stagger = watch_new(b->loop, -1, 0, staggered, d);
 	if (d->deadline == NULL || d->stagger == NULL) {

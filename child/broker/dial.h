@@ -26,7 +26,7 @@ struct watch;
 #define DIAL_TRIES	4   /* beside each other */
 
 struct dialer {
-	TAILQ_HEAD(dials, dial) waiting;
+	TAILQ_HEAD(dials, dial) waiting, running;
 	struct dial *spare; /* the last one that ended: there will be others */
 	size_t active;
 	int said; /* that some have to wait */
@@ -52,6 +52,8 @@ void dialer_init(struct dialer *);
  */
 int dial_start(struct broker *, const struct target *, struct dial **where,
     void (*done)(void *arg, int fd, struct watch *w, int err), void *arg);
+/* At the end of a run: what was never answered is told. */
+void dialer_end(struct broker *);
 void dial_cancel(struct dial *); /* done is not called; NULL is nothing */
 
 #endif
