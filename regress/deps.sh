@@ -45,6 +45,7 @@ check)
 	# networks of the tests, and what uses them
 	need iproute2 ip
 	need openssl openssl
+	need nghttp2-server nghttpd
 	need curl curl
 	need mandoc mandoc
 	need clang clang

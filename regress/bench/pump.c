@@ -31,9 +31,9 @@
 
 #define ROOM	(128 * 1024) /* bytes at a time */
 #define STREAMS 1024
-#define SHORT	1024	     /* bytes of a connection of "conn" */
-#define PINGS	(1 << 20)    /* that are remembered */
-#define STACK	(512 * 1024) /* of a thread */
+#define SHORT	1024	      /* bytes of a connection of "conn" */
+#define PINGS	(1 << 20)     /* that are remembered */
+#define STACK	(2048 * 1024) /* of a thread: several ROOMs */
 
 /* The first byte of a connection says what it is. */
 enum {
