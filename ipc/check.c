@@ -208,6 +208,8 @@ check_origins(const struct policy *po, const struct grant *g)
 	}
 	if (g->norigins == 0)
 		return -1;
+	if ((g->flags & GRANT_OUTPUT) != 0 && !write)
+		return -1;
 	if (g->kind == GRANT_BIND && (write != !!(g->flags & GRANT_WRITE) ||
 					 must == !!(g->flags & GRANT_TRY)))
 		return -1;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "confine.h"
-#include "egress.h"
 #include "limits.h"
 #include "text.h"
+#include "tier.h"
 
 /* How many profiles have a rule of this kind. */
 static size_t
@@ -148,28 +148,6 @@ confine_limit(const struct policy *po, enum limit what)
 	return found;
 }
 
-const struct rule *
-confine_tier(const struct policy *po)
-{
-	const struct rule *found = NULL;
-	size_t i;
-
-	for (i = 0; i < po->nrules; i++)
-		if (po->rules[i].kind == RULE_TIER &&
-		    is_less(&po->rules[i], found))
-			found = &po->rules[i];
-	return found;
-}
-
-int
-confine_lets_out(const struct rule *tier, const struct rule *r)
-{
-	unsigned n = tier == NULL ? TIER_SIDE_EFFECT : (unsigned)tier->number;
-
-	return n == TIER_UNRESTRICTED ||
-	       (n == TIER_SIDE_EFFECT && r->what != EGRESS_ALL);
-}
-
 uint64_t
 confine_tmpfs(const struct policy *po)
 {
@@ -218,26 +196,18 @@ confine_empty(const struct policy *po)
 	return 0;
 }
 
-/* S74, and no more rules than a broker is told. */
+/* No more rules than a broker is told. */
 static int
 check_egress(const struct policy *po, char *why, size_t len)
 {
-	const struct rule *tier = confine_tier(po), *r;
 	size_t i, n = 0;
 
-	for (i = 0; i < po->nrules; i++) {
-		r = &po->rules[i];
-		if (r->kind != RULE_EGRESS)
-			continue;
-		if (++n <= EGRESS_RULES_MAX && confine_lets_out(tier, r))
-			continue;
-		snprintf(why, len, "rule \"%s\" with \"%s\" %s", rule_key(r),
-		    SHOWN(r->text),
-		    n > EGRESS_RULES_MAX ? "is one too many"
-					 : "is above the tier of the run");
-		return -1;
-	}
-	return 0;
+	for (i = 0; i < po->nrules; i++)
+		n += po->rules[i].kind == RULE_EGRESS;
+	if (n <= EGRESS_RULES_MAX)
+		return 0;
+	snprintf(why, len, "there are %zu rules \"allow\", too many", n);
+	return -1;
 }
 
 int
@@ -246,7 +216,10 @@ confine_check(const struct policy *po, char *why, size_t len)
 	struct rule r = {.kind = (uint8_t)confine_empty(po)};
 
 	if (r.kind == 0)
-		return check_egress(po, why, len);
+		return check_egress(po, why, len) == -1 ||
+			       tier_check(po, why, len) == -1
+			   ? -1
+			   : 0;
 	snprintf(why, len, "the profiles have no %s in common", rule_key(&r));
 	return -1;
 }

@@ -53,15 +53,11 @@ void confine_tell(
     const struct policy *, const struct rule *, char *buf, size_t cap);
 void confine_tell_tmpfs(const struct policy *, char *buf, size_t cap);
 
-/* The lowest tier that a profile names; NULL: none does, side-effect. */
-const struct rule *confine_tier(const struct policy *);
-/* 1 if a rule of [egress] is in order beside that tier (S74). */
-int confine_lets_out(const struct rule *tier, const struct rule *);
-
 /*
  * Part of policy_check(): where profiles name interpreters or libraries and
  * have none in common, nothing would be left. The parser calls it, too: kind
- * is the first such list, 0 if all is well. And [egress] fits the tier. Pure.
+ * is the first such list, 0 if all is well. And what is granted fits the tier
+ * (tier.h). Pure.
  */
 unsigned confine_empty(const struct policy *);
 int confine_check(const struct policy *, char *why, size_t len);

@@ -72,15 +72,23 @@
 #define LIMIT_SECONDS_MAX   31536000ULL /* a year */
 #define LIMIT_FILES_MAX	    1048576ULL
 
+/* of [tool] and [example] */
+#define TOOLS_MAX      1024  /* of all profiles */
+#define NEEDS_MAX      256   /* of one */
+#define NEEDS_BYTES    32768 /* all of them, each with 8 more */
+#define TOOL_WORDS_MAX 64    /* of an example's command */
+
 /* of events */
-#define EVENT_ACTION_MAX   31	/* what was tried, a word */
-#define EVENT_RESOURCE_MAX 4095 /* on what: a path, or an address */
-#define EVENT_RULE_MAX	   512	/* the line of a profile that refused it */
-#define EVENTS_MAX	   256	/* different ones that a run keeps */
-#define STATE_FLAGS_MAX	   512	/* versions of profiles that are flagged */
-#define STATE_RUNS_MAX	   128	/* runs of which the violations are kept */
+#define EVENT_ACTION_MAX   31	 /* what was tried, a word */
+#define EVENT_RESOURCE_MAX 4095	 /* on what: a path, or an address */
+#define EVENT_RULE_MAX	   512	 /* the line of a profile that refused it */
+#define EVENTS_MAX	   256	 /* different ones that a run keeps */
+#define PLACES_MAX	   65536 /* grants that a report may name */
+#define STATE_FLAGS_MAX	   512	 /* versions of profiles that are flagged */
+#define STATE_RUNS_MAX	   128	 /* runs of which the violations are kept */
 #define STATE_FILE_MAX	   (4096 * 1024) /* what is kept of one */
 #define KEPT_COMMAND_MAX   1024		 /* of the command, in such a file */
+#define KEPT_RESOURCE_MAX  1023		 /* of the resource of an event there */
 #define STATE_LOOK	   4096 /* entries of a directory that are looked at */
 #define STATE_PRUNE	   8	/* files that go at once */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */

@@ -37,14 +37,12 @@ path_clean(const char *p)
 const char *
 path_below(const char *dir, const char *path)
 {
-	size_t n;
-
-	if (strcmp(dir, "/") == 0)
+	if (dir[0] == '/' && dir[1] == '\0')
 		return strcmp(path, "/") == 0 ? "" : path;
-	n = strlen(dir);
-	if (strncmp(dir, path, n) != 0 || (path[n] != '\0' && path[n] != '/'))
-		return NULL;
-	return path + n;
+	for (; *dir != '\0'; dir++, path++)
+		if (*dir != *path)
+			return NULL;
+	return *path == '\0' || *path == '/' ? path : NULL;
 }
 
 int

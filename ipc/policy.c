@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "rule.h"
 #include "text.h"
+#include "tool.h"
 
 static const char *const verb_names[] = {"?", "read", "write", "try-read",
     "try-write", "tmpfs", "symlink", "command", "socket", "device"};
@@ -216,6 +217,7 @@ policy_free(struct policy *po)
 	free(po->grants);
 	environ_release(po);
 	rules_release(po);
+	tools_release(po);
 	free(po->prompt);
 	free(po->refusals);
 	memset(po, 0, sizeof(*po));

@@ -76,9 +76,10 @@ enum grant_kind {
 	GRANT_LAST = GRANT_DEVICE
 };
 
-#define GRANT_WRITE 0x01 /* a bind that may be written through */
-#define GRANT_TRY   0x02 /* a bind that is left out when absent */
-#define GRANT_FLAGS 0x03 /* what a policy may say */
+#define GRANT_WRITE  0x01 /* a bind that may be written through */
+#define GRANT_TRY    0x02 /* a bind that is left out when absent */
+#define GRANT_OUTPUT 0x08 /* a tool declares what it writes there: tier.h */
+#define GRANT_FLAGS  0x0b /* what a policy may say */
 /*
  * A read bind of carrel's own, without a claim: see policy_protect(). Never
  * sent, and refused where it is received.
@@ -118,6 +119,7 @@ struct refusal {
 
 struct env_claim; /* environ.h */
 struct rule;	  /* rule.h */
+struct tool;	  /* tool.h */
 
 struct policy {
 	struct profile *profiles;
@@ -128,6 +130,8 @@ struct policy {
 	size_t nenv;
 	struct rule *rules;
 	size_t nrules;
+	struct tool *tools; /* where they are asked for; not of the stream */
+	size_t ntools;
 	char *prompt;		  /* the preference for PS1; NULL or "": none */
 	struct refusal *refusals; /* if any, the policy can only be shown */
 	size_t nrefusals;

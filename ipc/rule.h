@@ -51,8 +51,8 @@ enum limit {
 
 enum report {
 	REPORT_EXEC = 1,
-	REPORT_LAST = REPORT_EXEC,
-	REPORT_FS /* of a later version: refused by name */
+	REPORT_FS,
+	REPORT_LAST = REPORT_FS
 };
 
 enum on_violation { /* the stricter is the greater */

@@ -160,8 +160,11 @@ variable_verb(unsigned verb)
 static int
 matches(const char *pattern, const char *name, int fold)
 {
-	size_t n = strlen(pattern);
+	size_t n;
 
+	if (!fold && pattern[0] != name[0] && pattern[0] != '*')
+		return 0; /* most end here */
+	n = strlen(pattern);
 	if (n > 0 && pattern[n - 1] == '*')
 		return (fold ? strncasecmp : strncmp)(pattern, name, n - 1) ==
 		       0;

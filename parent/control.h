@@ -37,7 +37,8 @@ enum control_type {
 	CONTROL_GROUP, /* a: limits (bits) to be held by a control group */
 	CONTROL_OVER,  /* the wall time is; everything inside ends now */
 	CONTROL_LISTENER, /* fd: for notify_start(); a: its flags */
-	CONTROL_LAST = CONTROL_LISTENER
+	CONTROL_PLACE,	  /* a, b, text: of places_hear() */
+	CONTROL_LAST = CONTROL_PLACE
 };
 
 struct control {

@@ -23,6 +23,10 @@
 #include "filter_payload_ptrace.h"
 #include "filter_spawn.h"
 #include "filter_unix.h"
+#include "filter_watch.h"
+#include "filter_watch_both.h"
+#include "filter_watch_spawn.h"
+#include "filter_watch_unix.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* Linux 5.19 */
@@ -95,44 +99,53 @@ filter_enter(uint32_t flags, struct failure *f)
 uint32_t
 filter_told(const struct plan *p)
 {
+	uint32_t flags = p->report_fs ? FILTER_WATCH : 0;
+
 	if (!p->report_exec)
-		return 0;
-	return (p->no_spawn ? FILTER_NO_SPAWN : 0) |
+		return flags;
+	return flags | (p->no_spawn ? FILTER_NO_SPAWN : 0) |
 	       (p->no_unix ? FILTER_NO_UNIX : 0);
 }
+
+/* A process can have one listener, so there is a filter for each union. */
+static const struct {
+	uint32_t flags;
+	const struct sock_filter *code;
+	const unsigned short *len;
+} asking[] = {
+    {0, filter_exec, &filter_exec_len},
+    {FILTER_NO_SPAWN, filter_exec_spawn, &filter_exec_spawn_len},
+    {FILTER_NO_UNIX, filter_exec_unix, &filter_exec_unix_len},
+    {FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_exec_both, &filter_exec_both_len},
+    {FILTER_WATCH, filter_watch, &filter_watch_len},
+    {FILTER_WATCH | FILTER_NO_SPAWN, filter_watch_spawn,
+	&filter_watch_spawn_len},
+    {FILTER_WATCH | FILTER_NO_UNIX, filter_watch_unix, &filter_watch_unix_len},
+    {FILTER_WATCH | FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_watch_both,
+	&filter_watch_both_len},
+};
 
 /*
  * Once an attempt was read outside, only a deadly signal ends the wait for its
  * answer, where the kernel can: others would have it made anew.
  */
-static int
-listen_by(const struct sock_filter *code, unsigned short len, struct failure *f)
-{
-	const unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	int fd;
-
-	fd = install(
-	    code, len, listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
-	if (fd == -1 && f->err == EINVAL)
-		fd = install(code, len, listen, f);
-	return fd;
-}
-
 int
 filter_notify(uint32_t flags, struct failure *f)
 {
-	switch (flags) {
-	case 0:
-		return listen_by(filter_exec, filter_exec_len, f);
-	case FILTER_NO_SPAWN:
-		return listen_by(filter_exec_spawn, filter_exec_spawn_len, f);
-	case FILTER_NO_UNIX:
-		return listen_by(filter_exec_unix, filter_exec_unix_len, f);
-	case FILTER_NO_SPAWN | FILTER_NO_UNIX:
-		return listen_by(filter_exec_both, filter_exec_both_len, f);
-	default:
+	const unsigned long listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(asking) / sizeof(asking[0]); i++)
+		if (asking[i].flags == flags)
+			break;
+	if (i == sizeof(asking) / sizeof(asking[0]))
 		return failure_set(f, CAUSE_SECCOMP, "unknown filter flags");
-	}
+	fd = install(asking[i].code, *asking[i].len,
+	    listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, f);
+	if (fd == -1 && f->err == EINVAL)
+		fd = install(asking[i].code, *asking[i].len, listen, f);
+	return fd;
 }
 
 int

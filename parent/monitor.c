@@ -232,6 +232,8 @@ legal(const struct monitor *m, enum control_type type)
 		return !m->announced && !m->started;
 	case CONTROL_LISTENER:
 		return !m->started && m->notifier == 0;
+	case CONTROL_PLACE:
+		return m->went && !m->started && m->notifier == 0;
 	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
@@ -250,6 +252,7 @@ message(struct monitor *m, const struct control *c)
 		events_profile((unsigned)c->a, (unsigned)c->b, c->text) ==
 		    -1) ||
 	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
+	    (c->type == CONTROL_PLACE && places_hear(&m->places, c) == -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
@@ -264,6 +267,7 @@ message(struct monitor *m, const struct control *c)
 		break;
 	case CONTROL_PROFILE:
 	case CONTROL_RULE:
+	case CONTROL_PLACE:
 		break;
 	case CONTROL_POLICY:
 		monitor_policy(m, c);
@@ -540,7 +544,7 @@ monitor_run(const struct monitored *w)
 		bound_over(&m.bounds);
 	bound_free(&m.bounds);
 	monitor_last_events(&m);
-	if (w->outside->failed && m.started && m.by_payload) {
+	if ((w->outside->failed || m.unseen) && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;
 		m.by_payload = m.signal = 0;
 	}

@@ -90,39 +90,52 @@ free_source(struct monitor *m)
 void
 monitor_answer_execs(struct monitor *m, const struct control *c)
 {
-	struct notify n = {
-	    .listener = c->fd, .flags = c->a, .events = -1, .rules = m->rules};
+	struct notify n = {.listener = c->fd,
+	    .flags = c->a,
+	    .events = -1,
+	    .rules = m->rules,
+	    .places = &m->places};
+	int tells = (c->a & (NOTIFY_REPORT | NOTIFY_FS)) != 0;
 	int pair[2], *source = free_source(m);
 
-	if ((c->a & ~NOTIFY_FLAGS) == 0 && (c->a & NOTIFY_REPORT) != 0 &&
-	    source != NULL && channel_pair(pair) == 0) {
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && tells && source != NULL &&
+	    channel_pair(pair) == 0) {
 		*source = pair[0];
 		n.events = pair[1];
 	}
-	if ((c->a & ~NOTIFY_FLAGS) == 0 &&
-	    ((c->a & NOTIFY_REPORT) == 0 || n.events != -1))
+	if ((c->a & ~NOTIFY_FLAGS) == 0 && (!tells || n.events != -1))
 		m->notifier = notify_start(&n);
 	else
 		close(c->fd);
+	places_free(&m->places);
 	if (m->notifier > 0)
 		return;
 	m->notifier = 0;
-	log_warn("cannot start what answers for [exec]: %s; the run ends",
+	log_warn("cannot start what answers for [exec] and [audit]: %s; the "
+		 "run ends",
 	    strerror(errno));
 	monitor_give_up(m, EXIT_CARREL);
 }
 
-/* Without it every attempt to execute fails, and nobody would know why. */
+/*
+ * Without it what it answers fails, and nobody would know why. The payload may
+ * end by that before this process hears of it: no more is it a run of which
+ * all was seen.
+ */
 void
 monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
 {
 	if (pid != m->notifier)
 		return;
 	m->notifier = 0;
-	if (m->gone || m->code != -1 || status == 0)
+	if (m->gone ? !WIFSIGNALED(status) : status == 0)
 		return;
-	log_warn("what answers for [exec] ended by itself; the run ends");
-	monitor_give_up(m, EXIT_CARREL);
+	m->unseen = 1;
+	if (m->code == -1 || m->by_payload)
+		log_warn("what answers for [exec] and [audit] ended by itself; "
+			 "the run ends");
+	if (m->code == -1)
+		monitor_give_up(m, EXIT_CARREL);
 }
 
 void
@@ -197,6 +210,7 @@ monitor_last_events(struct monitor *m)
 	struct pollfd p[MONITOR_SOURCES];
 	int64_t deadline = channel_now() + LAST_MS;
 	size_t i, open;
+	int status;
 
 	outside_finish(m->w->outside);
 	do {
@@ -209,6 +223,8 @@ monitor_last_events(struct monitor *m)
 		if (open > 0)
 			(void)poll(p, MONITOR_SOURCES, channel_left(deadline));
 	} while (open > 0 && channel_left(deadline) > 0);
+	if (m->notifier > 0 && waitpid(m->notifier, &status, WNOHANG) > 0)
+		monitor_notifier_ended(m, m->notifier, status);
 	if (m->notifier > 0) {
 		(void)kill(m->notifier, SIGKILL);
 		(void)waitpid(m->notifier, NULL, 0);

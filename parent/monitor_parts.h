@@ -8,6 +8,7 @@
 #include "events.h"
 #include "monitor.h"
 #include "notify.h"
+#include "places.h"
 
 struct control;
 
@@ -39,9 +40,11 @@ struct monitor {
 	struct bounds bounds;
 	struct rusage usage; /* of all inside, in the end */
 	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
-	pid_t notifier;	     /* answers attempts to execute; 0: there is none */
+	pid_t notifier;	     /* answers calls; 0: there is none */
+	int unseen;	     /* it ended before those who ask it */
 	/* whose lines it then names */
 	struct notify_rule rules[NOTIFY_REASONS];
+	struct places places;
 	const char *run; /* "" before it started */
 };
 

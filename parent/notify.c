@@ -4,14 +4,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ipc/channel.h"
 #include "ipc/event.h"
+#include "ipc/policy.h"
 #include "notify.h"
+#include "places.h"
+#include "watch.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64) /* Linux 6.6 */
@@ -21,6 +26,7 @@
 #endif
 
 #define FINISH_MS    400 /* for what could not be told, in the end */
+#define PATIENCE_MS  500 /* for room to tell it, of all of a run */
 #define NOTICE_BYTES 512 /* the kernel's may be longer than our headers' */
 
 union notice {
@@ -33,6 +39,8 @@ struct serving {
 	const struct notify *n;
 	int used;	 /* once = yes: the one attempt was let through */
 	uint32_t untold; /* refusals for which the socket had no room */
+	int waited;	 /* ms, of PATIENCE_MS */
+	struct notify_view view;
 };
 
 static int
@@ -71,7 +79,34 @@ struct attempt {
 	char path[NOTIFY_PATH_LEN];
 };
 
-/* Never waits: a payload that tries without end does not stop itself. */
+/*
+ * A burst is more than a socket holds: the payload, which made it, waits while
+ * the monitor reads. But not long, for the monitor may be stopped.
+ */
+static int
+send_patiently(struct serving *s, const struct event *e)
+{
+	struct pollfd p = {.fd = s->n->events, .events = POLLOUT};
+	int64_t began;
+
+	while (event_send(s->n->events, e) == -1) {
+		if (errno != EAGAIN || s->waited >= PATIENCE_MS)
+			return -1;
+		began = channel_now();
+		(void)poll(&p, 1, PATIENCE_MS - s->waited);
+		s->waited += (int)(channel_now() - began) + 1;
+	}
+	return 0;
+}
+
+static void
+tell(struct serving *s, const struct event *e)
+{
+	(void)tell_untold(s);
+	if (send_patiently(s, e) == -1 && s->untold < UINT32_MAX)
+		s->untold++;
+}
+
 static void
 report(struct serving *s, const struct attempt *a)
 {
@@ -89,20 +124,45 @@ report(struct serving *s, const struct attempt *a)
 		e.line = r->line;
 		e.rule = r->rule;
 	}
-	(void)tell_untold(s);
-	if (event_send(s->n->events, &e) == -1 && s->untold < UINT32_MAX)
-		s->untold++;
+	tell(s, &e);
 }
 
 static void
-judge(
-    const struct serving *s, const struct seccomp_notif *in, struct attempt *a)
+report_fs(struct serving *s, const struct watched *w)
+{
+	char rule[EVENT_RULE_MAX + 1] = "";
+	struct event e = {.surface = EVENT_FS,
+	    .profile = EVENT_NO_PROFILE,
+	    .err = (uint32_t)w->err,
+	    .count = 1,
+	    .action = w->action,
+	    .resource = w->resource,
+	    .rule = rule};
+
+	if (w->place != NULL && w->place->verb != 0) {
+		e.profile = w->place->profile;
+		e.line = w->place->line;
+		snprintf(rule, sizeof(rule), "%s = %s",
+		    policy_verb(w->place->verb), w->place->guest);
+	}
+	tell(s, &e);
+}
+
+static int
+is_exec(const struct seccomp_notif *in)
+{
+	return in->data.nr == SYS_execve || in->data.nr == SYS_execveat;
+}
+
+/* What [exec] says of it. */
+static void
+judge(struct serving *s, const struct seccomp_notif *in, struct attempt *a)
 {
 	int known;
 
 	a->path[0] = '\0';
 	a->err = notify_other(&in->data, &a->by, &a->action, &a->resource);
-	if (a->err != 0)
+	if (a->err != 0 || !is_exec(in))
 		return;
 	a->action = "exec";
 	a->resource = a->path;
@@ -113,7 +173,8 @@ judge(
 		a->err = EPERM;
 	/* the first is carrel's own, which has nothing to hide */
 	else if ((s->n->flags & NOTIFY_LOCKED) != 0 && known)
-		a->err = notify_judge((pid_t)in->pid, &in->data, a->path);
+		a->err =
+		    notify_judge(&s->view, (pid_t)in->pid, &in->data, a->path);
 }
 
 /*
@@ -122,11 +183,33 @@ judge(
  * or -1 when nobody knows.
  */
 static int
-valid(const struct serving *s, uint64_t id)
+valid(struct serving *s, uint64_t id)
 {
-	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
+	int there = 1;
+
+	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == -1)
+		there = errno == ENOENT ? 0 : -1;
+	notify_known(&s->view, there == 1);
+	return there;
+}
+
+/*
+ * "report = fs": what is found is told, and it goes on in any case. As
+ * valid(), which is asked only if something is kept or told: most of what
+ * is looked at is in order.
+ */
+static int
+watch(struct serving *s, const struct seccomp_notif *in)
+{
+	struct watched w;
+	int seen, there;
+
+	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
+	if (!seen && !s->view.new)
 		return 1;
-	return errno == ENOENT ? 0 : -1;
+	if ((there = valid(s, in->id)) == 1 && seen)
+		report_fs(s, &w);
+	return there;
 }
 
 /* 0, or -1 when nothing more can be answered. */
@@ -135,10 +218,14 @@ answer(struct serving *s, const struct seccomp_notif *in)
 {
 	struct attempt a;
 	union notice r;
-	int there;
+	int there = 1;
 
 	judge(s, in, &a);
-	if ((there = valid(s, in->id)) != 1)
+	if (a.err != 0 || (is_exec(in) && (s->n->flags & NOTIFY_FS) == 0))
+		there = valid(s, in->id);
+	else if ((s->n->flags & NOTIFY_FS) != 0)
+		there = watch(s, in);
+	if (there != 1)
 		return there;
 	/* before the payload goes on: it could end the run by its own end */
 	if (a.err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
@@ -151,7 +238,7 @@ answer(struct serving *s, const struct seccomp_notif *in)
 	if (ioctl(s->n->listener, SECCOMP_IOCTL_NOTIF_SEND, &r) == -1)
 		/* gone, or a signal came first and it will be made anew */
 		return errno == ENOENT ? 0 : -1;
-	if (a.err == 0 && (s->n->flags & NOTIFY_ONCE) != 0)
+	if (a.err == 0 && is_exec(in) && (s->n->flags & NOTIFY_ONCE) != 0)
 		s->used = 1;
 	return 0;
 }
@@ -168,11 +255,14 @@ serve_one(struct serving *s)
 	return answer(s, &q.in);
 }
 
+/* Nothing is missed in silence on a kernel that lacks what it needs. */
 static int
-fits(void)
+fits(const struct notify *n)
 {
 	struct seccomp_notif_sizes sizes;
 
+	if ((n->flags & NOTIFY_FS) != 0 && !watch_works())
+		return 0;
 	return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0UL, &sizes) ==
 		   0 &&
 	       sizes.seccomp_notif <= sizeof(union notice) &&
@@ -182,10 +272,10 @@ fits(void)
 int
 notify_serve(const struct notify *n)
 {
-	struct serving s = {.n = n};
+	struct serving s = {.n = n, .view = {-1, 0}};
 	struct pollfd p = {.fd = n->listener, .events = POLLIN};
 
-	if (!fits())
+	if (!fits(n))
 		return 1;
 	/* a tenth of the cost where the kernel can, ignored where not */
 	(void)ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,

@@ -18,26 +18,14 @@
 #define MOUNT_ROOT 0x2000 /* STATX_ATTR_MOUNT_ROOT, Linux 5.8 */
 #define PAGE	   4096UL /* the smallest of any kernel */
 
-/* struct statx of <linux/stat.h>, which not every C library goes with. */
-struct status {
-	uint32_t mask, blksize;
-	uint64_t attributes;
-	uint32_t nlink, uid, gid;
-	uint16_t mode, spare;
-	uint64_t ino, size, blocks, attributes_mask;
-	uint8_t rest[192];
-};
-_Static_assert(sizeof(struct status) == 256, "as the kernel has it");
-
 /*
  * What a process is about to execute, as it sees it: by its own root and
  * working directory below /proc of the host, proc_pid_root(5).
  */
 
 int
-notify_path(pid_t pid, const struct seccomp_data *d, char path[NOTIFY_PATH_LEN])
+notify_text(pid_t pid, uint64_t at, char path[NOTIFY_PATH_LEN])
 {
-	uint64_t at = d->nr == SYS_execveat ? d->args[1] : d->args[0];
 	size_t first = PAGE - at % PAGE;
 	/* a second page need not be there, and is its own piece */
 	struct iovec here = {path, NOTIFY_PATH_LEN};
@@ -52,6 +40,13 @@ notify_path(pid_t pid, const struct seccomp_data *d, char path[NOTIFY_PATH_LEN])
 	return -1;
 }
 
+int
+notify_path(pid_t pid, const struct seccomp_data *d, char path[NOTIFY_PATH_LEN])
+{
+	return notify_text(
+	    pid, d->nr == SYS_execveat ? d->args[1] : d->args[0], path);
+}
+
 /* "/proc/PID/WHAT", or with a number behind it. */
 static int
 open_link(pid_t pid, const char *what, int number, int flags)
@@ -64,6 +59,12 @@ open_link(pid_t pid, const char *what, int number, int flags)
 		snprintf(name, sizeof(name), "/proc/%d/%s/%d", (int)pid, what,
 		    number);
 	return open(name, O_PATH | O_CLOEXEC | flags);
+}
+
+int
+notify_handle(pid_t pid, int fd)
+{
+	return fd < 0 ? -1 : open_link(pid, "fd", fd, 0);
 }
 
 /* The number behind one of the ways to say "my descriptor N", or -1. */
@@ -85,52 +86,122 @@ own_descriptor(const char *path)
 }
 
 /*
+ * The root of the process: the first who asks shows it, and all inside have
+ * the same, for none can change it. It is kept once it is known whose it was
+ * (notify_known()).
+ */
+static int
+root_of(struct notify_view *v, pid_t pid)
+{
+	if (v->root == -1) {
+		v->root = open_link(pid, "root", -1, O_DIRECTORY);
+		v->new = 1;
+	}
+	return v->root;
+}
+
+void
+notify_known(struct notify_view *v, int whose)
+{
+	if (v->new && !whose && v->root != -1) {
+		close(v->root);
+		v->root = -1;
+	}
+	v->new = 0;
+}
+
+int
+notify_dir(pid_t pid, int dir, char name[NOTIFY_PATH_LEN])
+{
+	char link[64];
+	ssize_t n;
+
+	if (dir == AT_FDCWD)
+		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
+	else
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, dir);
+	n = readlink(link, name, NOTIFY_PATH_LEN);
+	if (n < 1 || n >= NOTIFY_PATH_LEN)
+		return -1;
+	name[n] = '\0';
+	return 0;
+}
+
+/*
  * Absolute paths begin at the root of the process, and so do the symlinks on
  * the way. A relative one is joined to the name of its directory.
  */
 static int
-open_named(pid_t pid, int dir, const char *path)
+open_named(
+    struct notify_view *v, pid_t pid, int dir, const char *path, int flags)
 {
-	char name[64], joined[2 * NOTIFY_PATH_LEN + 2];
-	int root, fd;
-	ssize_t n = 0;
+	char joined[2 * NOTIFY_PATH_LEN + 2] = "";
+	int root = root_of(v, pid);
 
-	if (path[0] != '/') {
-		if (dir == AT_FDCWD)
-			snprintf(name, sizeof(name), "/proc/%d/cwd", (int)pid);
-		else
-			snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)pid,
-			    dir);
-		n = readlink(name, joined, NOTIFY_PATH_LEN);
-		if (n < 1 || n >= NOTIFY_PATH_LEN)
-			return -1;
-	}
-	joined[n] = '/';
-	strcpy(joined + n + 1, path);
-	root = open_link(pid, "root", -1, O_DIRECTORY);
-	if (root == -1)
+	if (root == -1 ||
+	    (path[0] != '/' && notify_dir(pid, dir, joined) == -1))
 		return -1;
-	fd =
-	    mountapi_openat2(root, joined, O_PATH | O_CLOEXEC, RESOLVE_IN_ROOT);
-	close(root);
+	strcat(joined, "/");
+	strcat(joined, path);
+	return mountapi_openat2(
+	    root, joined, O_PATH | O_CLOEXEC | flags, RESOLVE_IN_ROOT);
+}
+
+/* From the directory itself, as long as nothing leads out of it. */
+static int
+open_beneath(pid_t pid, int dir, const char *path, int flags)
+{
+	int fd, d;
+
+	d = dir == AT_FDCWD ? open_link(pid, "cwd", -1, O_DIRECTORY)
+			    : notify_handle(pid, dir);
+	if (d == -1)
+		return -1;
+	fd = mountapi_openat2(
+	    d, path, O_PATH | O_CLOEXEC | flags, RESOLVE_BENEATH);
+	close(d);
 	return fd;
 }
 
-static int
-open_program(pid_t pid, const struct seccomp_data *d, const char *path)
+int
+notify_open(
+    struct notify_view *v, pid_t pid, int dir, const char *path, int flags)
+{
+	int fd, number;
+
+	if ((flags & O_NOFOLLOW) == 0 && (number = own_descriptor(path)) != -1)
+		return notify_handle(pid, number);
+	if (path[0] != '/') {
+		fd = open_beneath(pid, dir, path, flags);
+		if (fd != -1 || errno != EXDEV)
+			return fd;
+	}
+	return open_named(v, pid, dir, path, flags);
+}
+
+int
+notify_status(int fd, struct notify_status *st)
+{
+	memset(st, 0, sizeof(*st));
+	return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH, NOTIFY_STATX, st);
+}
+
+int
+notify_program(struct notify_view *v, pid_t pid, const struct seccomp_data *d,
+    const char *path)
 {
 	int dir = AT_FDCWD, number;
 
 	if (d->nr == SYS_execveat) {
 		dir = (int)d->args[0];
 		if (path[0] == '\0' && ((int)d->args[4] & AT_EMPTY_PATH) != 0)
-			return dir >= 0 ? open_link(pid, "fd", dir, 0) : -1;
+			return notify_handle(pid, dir);
 	}
 	if ((number = own_descriptor(path)) != -1)
-		return open_link(pid, "fd", number, 0);
+		return notify_handle(pid, number);
 	if (strcmp(path, "/proc/self/exe") == 0)
 		return open_link(pid, "exe", -1, 0);
-	return open_named(pid, dir, path);
+	return open_named(v, pid, dir, path, 0);
 }
 
 /*
@@ -138,15 +209,13 @@ open_program(pid_t pid, const struct seccomp_data *d, const char *path)
  * each of which is one file, and off directories of shared objects, which
  * Landlock keeps from being executed themselves.
  */
-static int
-locked(int fd)
+int
+notify_locked(int fd)
 {
+	struct notify_status st;
 	struct statvfs fs;
-	struct status st;
 
-	memset(&st, 0, sizeof(st));
-	if (fstatvfs(fd, &fs) == -1 ||
-	    syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 1, &st) == -1)
+	if (fstatvfs(fd, &fs) == -1 || notify_status(fd, &st) == -1)
 		return 1;
 	if (!S_ISREG(st.mode))
 		return 0; /* which the kernel refuses as it always does */
@@ -157,18 +226,19 @@ locked(int fd)
 }
 
 int
-notify_judge(pid_t pid, const struct seccomp_data *d, const char *path)
+notify_judge(struct notify_view *v, pid_t pid, const struct seccomp_data *d,
+    const char *path)
 {
 	int fd, refused;
 
-	fd = open_program(pid, d, path);
+	fd = notify_program(v, pid, d, path);
 	/* links of procfs lead where no text says: nobody needs them here */
 	if (fd == -1)
 		return errno == ELOOP || errno == EXDEV ||
 			       strncmp(path, "/proc/", 6) == 0
 			   ? EACCES
 			   : 0;
-	refused = locked(fd);
+	refused = notify_locked(fd);
 	close(fd);
 	return refused ? EACCES : 0;
 }

@@ -173,7 +173,7 @@ narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 {
 	struct failure f;
 	uint32_t told = filter_told(plan);
-	int fd, flags;
+	int fd, flags, fs = plan->report_fs;
 
 	if (plan->no_spawn && (told & FILTER_NO_SPAWN) == 0 &&
 	    filter_narrow(FILTER_NO_SPAWN, &f) == -1)
@@ -183,10 +183,11 @@ narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 		return;
 	flags = (plan->once ? NOTIFY_ONCE : 0) |
 		(plan->report_exec ? NOTIFY_REPORT : 0) |
-		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0);
+		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0) |
+		(fs ? NOTIFY_FS : 0) | (fs && plan->locked ? NOTIFY_NOEXEC : 0);
 	if ((fd = filter_notify(told, &f)) == -1 ||
 	    control_pass(s->control, CONTROL_LISTENER, flags, fd) == -1)
-		fail(s, failed, PAYLOAD_SETUP, "who answers its execve(2)");
+		fail(s, failed, PAYLOAD_SETUP, "who answers its calls");
 	close(fd);
 }
 

@@ -218,6 +218,7 @@ plan_exec(struct draft *d)
 	pl->no_unix = c.no_unix != NULL;
 	pl->once = c.once != NULL;
 	pl->report_exec = c.report[REPORT_EXEC] != NULL;
+	pl->report_fs = c.report[REPORT_FS] != NULL;
 	confine_free(&c);
 	for (k = 0; k < d->sv->nexec && pl->locked && r == 0; k++) {
 		/* a link on the way was refused before */

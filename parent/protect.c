@@ -24,17 +24,21 @@
 #define PROFILES "profiles.d"
 #define DIR_MODE 0700 /* XDG base directory specification */
 
-static void
+/* 1 if the path, and all of make, was there already. */
+static int
 add(struct caller *c, const char *path, int make)
 {
 	size_t i, len = strlen(path) + 4;
+	int known;
 
 	if (!path_clean(path) || strcmp(path, "/") == 0)
-		return;
+		return 0;
 	for (i = 0; i < c->nprotect; i++) {
 		if (strcmp(c->protect[i].path, path) == 0) {
-			c->protect[i].make |= (uint8_t)make;
-			return;
+			make |= c->protect[i].make;
+			known = make == c->protect[i].make;
+			c->protect[i].make = (uint8_t)make;
+			return known;
 		}
 		len += strlen(c->protect[i].path) + 4;
 	}
@@ -48,6 +52,7 @@ add(struct caller *c, const char *path, int make)
 	    (c->protect[c->nprotect].path = strdup(path)) == NULL)
 		fatal("out of memory");
 	c->protect[c->nprotect++].make = (uint8_t)make;
+	return 0;
 }
 
 /* The path without symlinks, as far as it exists. 0, or -1 if it is "/". */
@@ -77,8 +82,8 @@ trust(struct caller *c, const char *dir, const char *name, int make)
 
 	snprintf(path, sizeof(path), "%s%s%s", dir, name[0] != '\0' ? "/" : "",
 	    name);
-	add(c, path, make);
-	if (path_clean(path) && canonical(path, real) == 0)
+	if (!add(c, path, make) && path_clean(path) &&
+	    canonical(path, real) == 0)
 		add(c, real, make);
 }
 

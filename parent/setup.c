@@ -11,8 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "announce.h"
-#include "ask.h"
 #include "confine.h"
 #include "control.h"
 #include "events.h"
@@ -20,21 +18,19 @@
 #include "init.h"
 #include "ipc/caller.h"
 #include "ipc/channel.h"
-#include "ipc/hostenv.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"
 #include "limit.h"
-#include "look.h"
-#include "look_exec.h"
 #include "network.h"
 #include "options.h"
 #include "pack.h"
+#include "places.h"
 #include "plan.h"
-#include "protect.h"
 #include "root.h"
 #include "setup.h"
+#include "setup_parts.h"
 #include "start.h"
 
 /*
@@ -47,35 +43,6 @@
 	(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |            \
 	    CLONE_NEWCGROUP)
 #define HOSTNAME "carrel"
-
-/* A failed step: the monitor tells the person, the namespaces end here. */
-static void __attribute__((noreturn))
-end(const struct setup *s, const struct failure *f)
-{
-	control_send(s->control, CONTROL_FAILED, (int)f->step, f->err, f->what);
-	_exit(1);
-}
-
-static void __attribute__((noreturn))
-end_refused(const struct setup *s, const struct policy *po)
-{
-	const struct refusal *r;
-	char text[TEXT_MAX_LEN];
-	size_t i;
-
-	for (i = 0; i < po->nrefusals; i++) {
-		r = &po->refusals[i];
-		refusal_text(r, text, sizeof(text));
-		control_send(s->control, CONTROL_SAY, 0, 0, text);
-	}
-	if (po->unkept > 0) {
-		snprintf(
-		    text, sizeof(text), "and %zu reasons more", po->unkept);
-		control_send(s->control, CONTROL_SAY, 0, 0, text);
-	}
-	control_send(s->control, CONTROL_REFUSED, 0, 0, NULL);
-	_exit(1);
-}
 
 static int
 write_file(const char *path, const char *text, struct failure *f)
@@ -134,85 +101,20 @@ name_and_loopback(struct failure *f)
 	return 0;
 }
 
-static void
-receive_caller(const struct setup *s, struct caller *out)
-{
-	struct failure f = {.step = CAUSE_OTHER};
-	struct receiver r;
-	struct rcur c;
-	unsigned type;
-
-	if (receiver_init(&r, s->control, s->deadline, record_caller) == -1 ||
-	    receiver_next(&r, &type, &c) != 1 || caller_get(&c, out) == -1) {
-		if (errno == EPIPE)
-			_exit(1); /* nobody is left to tell */
-		failure_set(&f, CAUSE_OTHER, "learn who calls");
-		end(s, &f);
-	}
-	receiver_free(&r);
-}
-
-/* 0 and the policy, or an errno. The digest is only made where it is read. */
-static int
-decode_policy(
-    const struct setup *s, struct policy *po, char digest[SHA256_HEX + 1])
-{
-	struct sha256 sum;
-	struct receiver r;
-	int err = 0;
-
-	sha256_init(&sum);
-	digest[0] = '\0';
-	if (receiver_init(&r, s->parser, s->deadline, record_policy) == -1)
-		return errno;
-	r.digest = s->audited ? &sum : NULL;
-	if (policy_receive(&r, po) == -1)
-		err = errno;
-	if (s->audited)
-		sha256_end(&sum, digest);
-	receiver_free(&r);
-	close(s->parser);
-	return err;
-}
-
-/*
- * The policy, judged; and the monitor's word that its sender ended well. If
- * the sender ended too early, how it ended says more: the monitor then says
- * that, and ends this process.
- */
-static void
-receive_policy(const struct setup *s, struct policy *po)
-{
-	struct failure f = {.step = CAUSE_OTHER};
-	char digest[SHA256_HEX + 1];
-	struct control m;
-	int n = 1, err = decode_policy(s, po, digest);
-
-	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
-		end(s, &f);
-	if ((err == 0 || err == EPIPE) &&
-	    (announce_policy(s->control, err == 0 ? po : NULL, digest) == -1 ||
-		(n = control_wait(s->control, &m, s->deadline)) == -1))
-		err = errno;
-	if (n == 0)
-		_exit(1); /* nobody is left to tell */
-	if (err != 0) {
-		ask_broken(err, f.what, sizeof(f.what));
-		end(s, &f);
-	}
-	if (m.type != CONTROL_GO) {
-		failure_set(&f, CAUSE_OTHER, "unexpected word of the monitor");
-		end(s, &f);
-	}
-	if (po->nrefusals > 0)
-		end_refused(s, po);
-}
-
 static int
 name_run(const struct setup *s, struct plan *plan, struct failure *f)
 {
 	if (plan_setenv(plan, "CARREL_RUN", s->run) == -1)
 		return failure_set(f, CAUSE_OTHER, "name the run");
+	return 0;
+}
+
+static int
+tell_places(const struct setup *s, const struct policy *po,
+    const struct plan *plan, struct failure *f)
+{
+	if (places_tell(s->control, po, plan) == -1)
+		return failure_set(f, CAUSE_OTHER, "tell what is granted");
 	return 0;
 }
 
@@ -236,49 +138,6 @@ begin(const struct setup *s, struct root *root, struct failure *f)
 	return 0;
 }
 
-/* -v: what sanitise left out, and why (S53). */
-static void
-say_drops(const struct setup *s, const struct plan *plan)
-{
-	const struct env_row *r;
-	char text[TEXT_MAX_LEN];
-	size_t i, k;
-
-	for (i = 0; i < plan->nenv; i++) {
-		r = &plan->env[i];
-		for (k = 0; k < r->ndrops; k++) {
-			snprintf(text, sizeof(text),
-			    "%s: \"%.512s\" of the host is left out: %s",
-			    r->name, r->drops[k].value, r->drops[k].mark);
-			control_send(s->control, CONTROL_SAY, 0, 0, text);
-		}
-	}
-}
-
-/* -v: what is read-only by one name, and can be written by another. */
-static void
-say_elsewhere(
-    const struct setup *s, const struct policy *po, const struct plan *plan)
-{
-	static const char *const how[] = {
-	    [ELSEWHERE_WHOLE] = "also writable as ",
-	    [ELSEWHERE_PART] = "in part also writable, as ",
-	    [ELSEWHERE_UNKNOWN] = "perhaps also writable: too much to tell"};
-	const struct elsewhere_row *e;
-	char text[TEXT_MAX_LEN];
-	size_t i;
-
-	for (i = 0; i < plan->nelsewhere; i++) {
-		e = &plan->elsewhere[i];
-		if (e->kind == ELSEWHERE_NOT)
-			continue;
-		snprintf(text, sizeof(text),
-		    "%.512s is read-only, but %s%.512s", po->grants[i].guest,
-		    how[e->kind], e->guest != NULL ? e->guest : "");
-		control_send(s->control, CONTROL_SAY, 0, 0, text);
-	}
-}
-
 /* What the payload could write itself would be worth nothing. */
 static int
 out_of_reach(const char *option, const char *file, const struct policy *po,
@@ -300,57 +159,28 @@ out_of_reach(const char *option, const char *file, const struct policy *po,
 	return 0;
 }
 
-/* From the policy to the new root; what was opened on the way is closed. */
+/* From the plan to the new root; what was opened on the way is closed. */
 static void
 build(const struct setup *s, struct policy *po, struct root *root,
-    struct plan *plan, struct limits *limits)
+    struct survey *survey, struct plan *plan, struct limits *limits)
 {
 	struct failure f = {.step = CAUSE_OTHER};
-	struct survey survey;
-	struct hostenv host;
 
-	if (policy_protect(po, s->caller) == -1) {
-		failure_set(&f, CAUSE_OTHER, "protect what carrel trusts");
-		end(s, &f);
-	}
-	if (po->nrefusals > 0)
-		end_refused(s, po);
-	if (look_survey(po, &survey, &f) == -1 ||
-	    protect_missing(po, &survey, s->caller, 1, &f) == -1 ||
-	    pack_expect(po, &survey, &f) == -1 ||
-	    look_exec(po, &survey, &f) == -1)
-		end(s, &f);
-	if (hostenv_pick(&host, po, s->start->env) == -1) {
-		failure_set(&f, CAUSE_OTHER, "the caller's environment");
-		end(s, &f);
-	}
-	if (plan_make(po, &survey, s->caller, &host, plan) == -1) {
-		if (po->nrefusals > 0)
-			end_refused(s, po);
-		failure_set(&f, CAUSE_OTHER, "make the plan");
-		end(s, &f);
-	}
-	if (plan->none_mounted[0] != '\0' &&
-	    (s->options->verbose || isatty(STDERR_FILENO)))
-		control_send(s->control, CONTROL_SAY, 0, 0, plan->none_mounted);
-	if (s->options->verbose) {
-		say_drops(s, plan);
-		say_elsewhere(s, po, plan);
-	}
-	hostenv_free(&host);
-	if (out_of_reach("--status-fd", s->options->status_file, po, &survey,
-		&f) == -1 ||
-	    out_of_reach("--events", events_path(0), po, &survey, &f) == -1 ||
-	    out_of_reach("--events", events_path(1), po, &survey, &f) == -1 ||
+	setup_say_plan(s, po, plan);
+	if (out_of_reach(
+		"--status-fd", s->options->status_file, po, survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
+	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
-	    pack_make(po, &survey, s->start->umask, &f) == -1 ||
-	    root_build(root, plan, &survey, &f) == -1 ||
+	    pack_make(po, survey, s->start->umask, &f) == -1 ||
+	    (plan->report_fs && tell_places(s, po, plan, &f) == -1) ||
+	    root_build(root, plan, survey, &f) == -1 ||
 	    limit_take(po, s->control, limits, &f) == -1) {
 		if (po->nrefusals > 0)
-			end_refused(s, po);
-		end(s, &f);
+			setup_end_refused(s, po);
+		setup_end(s, &f);
 	}
-	survey_free(&survey);
+	survey_free(survey);
 }
 
 /*
@@ -389,7 +219,7 @@ pass_pair(const struct setup *s, enum control_type what)
 
 	if (channel_pair(pair) == -1) {
 		failure_set(&f, CAUSE_OTHER, "socketpair");
-		end(s, &f);
+		setup_end(s, &f);
 	}
 	if (control_pass(s->control, what, 0, pair[1]) == -1)
 		_exit(1); /* nobody is left to tell */
@@ -412,7 +242,7 @@ open_network(const struct setup *s, const struct policy *po)
 	broker = pass_pair(s, CONTROL_BROKER);
 	if (network_make(&n, po, broker, factory,
 		channel_deadline(BROKER_SECONDS), &f) == -1)
-		end(s, &f);
+		setup_end(s, &f);
 	return n;
 }
 
@@ -422,6 +252,7 @@ setup_main(const struct setup *s, struct caller *caller)
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
 	struct policy policy;
+	struct survey survey;
 	struct plan plan;
 	struct root root;
 	struct network *network;
@@ -432,23 +263,25 @@ setup_main(const struct setup *s, struct caller *caller)
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
-		end(s, &f);
+		setup_end(s, &f);
 	}
 	if (s->options->status_fd > 2)
 		close(s->options->status_fd);
 	events_forget();
 	if (begin(s, &root, &f) == -1)
-		end(s, &f);
-	receive_caller(s, caller);
-	receive_policy(s, &policy);
+		setup_end(s, &f);
+	setup_hear_caller(s, caller);
+	setup_hear_policy(s, &policy);
+	setup_draw(s, &policy, &survey, &plan);
+	setup_await_go(s);
 	network = open_network(s, &policy);
-	build(s, &policy, &root, &plan, &limits);
+	build(s, &policy, &root, &survey, &plan, &limits);
 	policy_free(&policy);
 	if (give_up(s, &plan, &limits, &f) == -1)
-		end(s, &f);
+		setup_end(s, &f);
 	/* last of all: whoever serves it has had all that time */
 	if (network != NULL && network_finish(network, &f) == -1)
-		end(s, &f);
+		setup_end(s, &f);
 	start_scrub(s->start);
 	init_run(s, &plan, &limits);
 }

@@ -64,6 +64,8 @@ struct tell_end {
 
 /* 1 if the event is laid at this profile's door. */
 int tell_charges(const struct tell *, const struct event *, size_t profile);
+/* The name of that whose rule matched; NULL if none did. */
+const char *tell_rule_profile(const struct tell *, const struct event *);
 
 uint64_t tell_ms(const struct timeval *);
 

@@ -105,6 +105,8 @@ put_policy(const struct tell *t, struct json *j)
 	json_text(j, "egress");
 	if (t->reports & 1U << REPORT_EXEC)
 		json_text(j, "exec");
+	if (t->reports & 1U << REPORT_FS)
+		json_text(j, "fs");
 	json_close(j, ']');
 	json_pair(j, "on_violation", on_names[t->on]);
 }
@@ -153,6 +155,8 @@ tell_file_violation(struct tell *t, const struct event *e, uint64_t count)
 	json_pair(&j, "rule", e->rule[0] != '\0' ? e->rule : "no match");
 	if (e->line != 0)
 		json_count(&j, "line", e->line);
+	if (tell_rule_profile(t, e) != NULL)
+		json_pair(&j, "rule_profile", tell_rule_profile(t, e));
 	json_key(&j, "profiles");
 	json_open(&j, '[');
 	for (i = 0; i < t->nprofiles; i++)

@@ -13,9 +13,20 @@
 int
 tell_charges(const struct tell *t, const struct event *e, size_t i)
 {
-	if (e->profile != EVENT_NO_PROFILE)
+	unsigned bit = 1U << e->surface;
+
+	/* that a shipped default grants no more is for those who know of it */
+	if (e->profile < t->nprofiles &&
+	    (e->surface != EVENT_FS ||
+		(t->profiles[e->profile].charged & bit) != 0))
 		return e->profile == i;
-	return (t->profiles[i].charged & 1U << e->surface) != 0;
+	return (t->profiles[i].charged & bit) != 0;
+}
+
+const char *
+tell_rule_profile(const struct tell *t, const struct event *e)
+{
+	return e->profile < t->nprofiles ? t->profiles[e->profile].name : NULL;
 }
 
 uint64_t
@@ -114,6 +125,8 @@ tell_log_violation(
 	if (e->err != 0)
 		audit_text(&l, "error", event_errno(e->err, name));
 	audit_text(&l, "rule", e->rule[0] != '\0' ? e->rule : "no match");
+	if (tell_rule_profile(t, e) != NULL)
+		audit_text(&l, "rule-profile", tell_rule_profile(t, e));
 	audit_number(&l, "count", count);
 	audit_profiles(t, &l, e);
 	audit_text(&l, "resource", e->resource);

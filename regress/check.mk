@@ -82,7 +82,7 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 # Helpers of the tests.
 
 HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 badbroker classic confined \
-	inject liar prober pump race relay report without)
+	inject liar prober pump race relay report watched without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/pump: regress/bench/pump.c
 $(BUILD)/regress/relay: regress/bench/relay.c
@@ -96,6 +96,7 @@ $(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/report: regress/hostile/report.c
 $(BUILD)/regress/inject: regress/hostile/inject.c
 $(BUILD)/regress/without: regress/hostile/without.c
+$(BUILD)/regress/watched: regress/hostile/watched.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
 	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(HELPERS): $(BUILD)/gen/config.h

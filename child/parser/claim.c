@@ -11,9 +11,16 @@
 #include "ipc/path.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
+#include "ipc/tool.h"
 #include "pack.h"
 #include "place.h"
 #include "select.h"
+
+/* What a tool of a profile writes. */
+struct output {
+	const char *path; /* the policy's */
+	uint16_t profile;
+};
 
 /* The line being turned into a claim. */
 struct making {
@@ -21,7 +28,9 @@ struct making {
 	const struct place *at;
 	const struct draft_grant *g;
 	struct claim *claim;
-	int pack; /* 1: of a pack, whose paths are those inside */
+	int pack;		/* 1: of a pack, whose paths are those inside */
+	struct output *outputs; /* sorted */
+	size_t noutputs;
 };
 
 void
@@ -238,6 +247,62 @@ make_claim(struct making *m)
 	}
 }
 
+/* S74: what the tools of a profile say that they write. */
+
+static int
+output_cmp(const void *a, const void *b)
+{
+	const struct output *x = a, *y = b;
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	return path_cmp(x->path, y->path);
+}
+
+static int
+outputs_gather(struct making *m)
+{
+	const struct policy *po = m->at->po;
+	const struct tool *t;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < po->ntools; i++)
+		n += po->tools[i].nneeds;
+	if (n == 0)
+		return 0;
+	if ((m->outputs = calloc(n, sizeof(*m->outputs))) == NULL)
+		return -1;
+	for (i = 0; i < po->ntools; i++) {
+		t = &po->tools[i];
+		for (k = 0; t->effect == EFFECT_WRITE && k < t->nneeds; k++)
+			if (t->needs[k].verb == NEED_WRITE)
+				m->outputs[m->noutputs++] = (struct output){
+				    t->needs[k].text, t->profile};
+	}
+	qsort(m->outputs, m->noutputs, sizeof(*m->outputs), output_cmp);
+	return 0;
+}
+
+/* Something at or below the claim's path is declared: the first behind it. */
+static int
+is_output(const struct making *m, const struct claim *c)
+{
+	const struct output want = {c->guest, c->profile};
+	size_t lo = 0, hi = m->noutputs, mid;
+
+	if (c->verb != VERB_WRITE && c->verb != VERB_TRY_WRITE)
+		return 0;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (output_cmp(&m->outputs[mid], &want) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->noutputs && m->outputs[lo].profile == c->profile &&
+	       path_covers(c->guest, m->outputs[lo].path);
+}
+
 /* One more claim, if it can be made. */
 static int
 add_claim(struct making *m, struct claims *cs, size_t profile)
@@ -245,6 +310,7 @@ add_claim(struct making *m, struct claims *cs, size_t profile)
 	m->claim = &cs->list[cs->n];
 	m->claim->profile = (uint16_t)profile;
 	if (make_claim(m) == 0) {
+		m->claim->output = (uint8_t)is_output(m, m->claim);
 		cs->n++;
 		return 0;
 	}
@@ -282,7 +348,7 @@ claims_gather(const struct request *q, const struct selection *sel,
 		n += sel->members[i].draft.ngrants + 1;
 	cs->n = 0;
 	cs->list = calloc(n + 1, sizeof(*cs->list));
-	if (cs->list == NULL)
+	if (cs->list == NULL || outputs_gather(&m) == -1)
 		return -1;
 	for (i = 0; i < sel->n; i++) {
 		mb = &sel->members[i];
@@ -296,6 +362,7 @@ claims_gather(const struct request *q, const struct selection *sel,
 			bad |= add_claim(&m, cs, i);
 		}
 	}
+	free(m.outputs);
 	if (cs->n > 1)
 		qsort(cs->list, cs->n, sizeof(*cs->list), claim_cmp);
 	return bad;

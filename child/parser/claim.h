@@ -16,6 +16,7 @@ struct claim {
 	uint32_t line;
 	uint16_t profile; /* index in the selection and in the policy */
 	uint8_t kind, verb;
+	uint8_t output; /* a tool of the profile declares it (tier.h) */
 };
 
 struct claims {

@@ -70,7 +70,8 @@ take_line(void *arg, const struct reader_line *l)
 	const struct key *k;
 
 	if (l->key == NULL)
-		return format_section(in->at, format_config, l);
+		return format_section(in->at, format_config, l) == NULL ? -1
+									: 0;
 	if ((k = format_key(in->at, format_config, l)) == NULL)
 		return -1;
 	if (k->kind == KEY_TEXT)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "egress.h"
-#include "ipc/confine.h"
 #include "ipc/egress.h"
 #include "ipc/hostname.h"
 #include "ipc/limits.h"
@@ -308,41 +307,17 @@ refuse_rule(
 	    &at, r->line, fix, "allow = %s %s", egress_text(&e, text), why);
 }
 
-/* S74: what a tier says must be true of what is granted. */
-static int
-judge_tier(struct policy *po, const struct rule *tier, const struct rule *r)
-{
-	char fix[FIX_MAX_LEN] = "";
-
-	if (confine_lets_out(tier, r))
-		return 0;
-	if (tier == NULL)
-		text_add(
-		    fix, sizeof(fix), "write tier = unrestricted in [profile]");
-	else
-		text_add(fix, sizeof(fix),
-		    "leave out one of the two, or raise the tier of %s, %s:%u",
-		    po->profiles[tier->profile].name,
-		    po->profiles[tier->profile].file, (unsigned)tier->line);
-	return refuse_rule(po, r, fix,
-	    r->what == EGRESS_ALL ? "needs the tier unrestricted"
-				  : "has no place in the tier read-only");
-}
-
 int
 egress_judge(struct policy *po)
 {
-	const struct rule *tier = confine_tier(po), *r;
+	const struct rule *r;
 	size_t i, n = 0;
 	int bad = 0;
 
 	for (i = 0; i < po->nrules; i++) {
 		r = &po->rules[i];
-		if (r->kind != RULE_EGRESS)
-			continue;
-		bad |= judge_tier(po, tier, r);
-		if (++n == EGRESS_RULES_MAX + 1)
-			bad |= refuse_rule(po, r, "allow fewer, or a wildcard",
+		if (r->kind == RULE_EGRESS && ++n == EGRESS_RULES_MAX + 1)
+			bad = refuse_rule(po, r, "allow fewer, or a wildcard",
 			    "is one of more than " MANY " lines of [egress]");
 	}
 	return bad;

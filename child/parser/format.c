@@ -6,11 +6,13 @@
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
+#include "ipc/tool.h"
 #include "ipc/variables.h"
 #include "pack.h"
 #include "place.h"
 #include "reader.h"
 #include "rule.h"
+#include "tool.h"
 
 #define OF_CARREL (1U << LAYER_SHIPPED)
 #define OF_PEOPLE (1U << LAYER_HOST | 1U << LAYER_USER)
@@ -53,8 +55,13 @@ const struct key format_profile[] = {
     {"limits", "tmpfs", KEY_RULE, RULE_LIMIT, 0},
     {"audit", "report", KEY_RULE, RULE_REPORT, 0},
     {"audit", "on-violation", KEY_RULE, RULE_VIOLATION, 0},
-    {"tool", NULL, KEY_LATER, 0, 0},
-    {"example", NULL, KEY_LATER, 0, 0},
+    {"tool", "description", KEY_TOOL, TOOL_PROGRAM, 0},
+    {"tool", "effect", KEY_TOOL, TOOL_PROGRAM, 0},
+    {"tool", "needs", KEY_TOOL, TOOL_PROGRAM, 0},
+    {"example", "run", KEY_TOOL, TOOL_EXAMPLE, 0},
+    {"example", "stdin", KEY_TOOL, TOOL_EXAMPLE, 0},
+    {"example", "expect-exit", KEY_TOOL, TOOL_EXAMPLE, 0},
+    {"example", "needs", KEY_TOOL, TOOL_EXAMPLE, 0},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -63,12 +70,6 @@ const struct key format_config[] = {
     {"carrel", "prompt", KEY_TEXT, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };
-
-static int
-is_later(const struct key *k)
-{
-	return (k->kind & KEY_LATER) != 0;
-}
 
 /* Words that other tools subtract with; here nothing does (S2). */
 static const char *const negations[] = {
@@ -85,20 +86,31 @@ is_negation(const char *word)
 	return 0;
 }
 
-/* Adds the names of this version: the keys of a section, or the sections. */
+/* 1 if the row is about this section; "tool NAME" is of the section tool. */
+static int
+same_section(const struct key *k, const char *section)
+{
+	size_t n = strlen(k->section);
+
+	if (k->kind == KEY_TOOL)
+		return strncmp(section, k->section, n) == 0 &&
+		       section[n] == ' ';
+	return strcmp(k->section, section) == 0;
+}
+
+/* Adds the names that there are: the keys of a section, or the sections. */
 static void
 list_names(const struct key *k, const char *section, char *fix)
 {
 	const char *last = "", *sep = "";
 
 	for (; k->section != NULL; k++) {
-		if (is_later(k))
-			continue;
 		if (section == NULL && strcmp(k->section, last) != 0) {
-			text_add(fix, FIX_MAX_LEN, "%s[%s]", sep, k->section);
+			text_add(fix, FIX_MAX_LEN, "%s[%s%s]", sep, k->section,
+			    k->kind == KEY_TOOL ? " NAME" : "");
 			sep = ", ";
 		} else if (section != NULL && k->name != NULL &&
-			   strcmp(k->section, section) == 0) {
+			   same_section(k, section)) {
 			text_add(fix, FIX_MAX_LEN, "%s%s", sep, k->name);
 			sep = ", ";
 		}
@@ -116,42 +128,22 @@ begin_fix(char *fix, const char *word)
 		    "carrel; ");
 }
 
-/* 1 if the row is about this section; "tool NAME" is of the section tool. */
-static int
-same_section(const struct key *k, const char *section)
-{
-	size_t n = strlen(k->section);
-
-	if (is_later(k) && k->name == NULL &&
-	    strncmp(section, k->section, n) == 0 && section[n] == ' ')
-		return 1;
-	return strcmp(k->section, section) == 0;
-}
-
-int
+const struct key *
 format_section(const struct place *at, const struct key *table,
     const struct reader_line *l)
 {
 	const struct key *k;
 	const char *dot = strrchr(l->section, '.');
 	char fix[FIX_MAX_LEN];
-	int known = 0;
 
-	for (k = table; k->section != NULL; k++) {
-		if (!same_section(k, l->section))
-			continue;
-		if (!is_later(k))
-			return 0;
-		known = 1;
-	}
-	if (known)
-		return place_refuse(at, l->line, "remove the section",
-		    "[%s] is not in this version of carrel", l->section);
+	for (k = table; k->section != NULL; k++)
+		if (same_section(k, l->section))
+			return k;
 	begin_fix(fix, dot != NULL ? dot + 1 : l->section);
 	text_add(fix, sizeof(fix), "use one of ");
 	list_names(table, NULL, fix);
-	return place_refuse(
-	    at, l->line, fix, "unknown section [%s]", l->section);
+	place_refuse(at, l->line, fix, "unknown section [%s]", l->section);
+	return NULL;
 }
 
 const struct key *
@@ -161,18 +153,10 @@ format_key(const struct place *at, const struct key *table,
 	const struct key *k;
 	char fix[FIX_MAX_LEN];
 
-	for (k = table; k->section != NULL; k++) {
-		if (strcmp(k->section, l->section) != 0 ||
-		    (k->kind != KEY_VARIABLE &&
-			(k->name == NULL || strcmp(k->name, l->key) != 0)))
-			continue;
-		if (!is_later(k))
+	for (k = table; k->section != NULL; k++)
+		if (same_section(k, l->section) &&
+		    (k->kind == KEY_VARIABLE || strcmp(k->name, l->key) == 0))
 			return k;
-		place_refuse(at, l->line, "remove the line",
-		    "\"%s\" in [%s] is not in this version of carrel", l->key,
-		    l->section);
-		return NULL;
-	}
 	begin_fix(fix, l->key);
 	text_add(fix, sizeof(fix), "use one of the keys of [%s]: ", l->section);
 	list_names(table, l->section, fix);
@@ -206,6 +190,9 @@ draft_free(struct draft *d)
 		draft_variable_free(&d->variables[i]);
 	for (i = 0; i < d->nrules; i++)
 		free(d->rules[i].text);
+	for (i = 0; i < d->ntools; i++)
+		tool_free(&d->tools[i]);
+	free(d->tools);
 	free(d->rules);
 	free(d->includes);
 	free(d->grants);
@@ -361,11 +348,6 @@ add_rule(struct drafting *in, const struct key *k, const struct reader_line *l)
 	if (rule_read(in->at, k->verb, l, p) == -1)
 		return -1;
 	d->nrules++;
-	/* of the tiers only what [egress] asks for is held yet */
-	if (p->kind == RULE_TIER && p->number == TIER_READ_ONLY)
-		return place_refuse(in->at, l->line, "remove the line",
-		    "\"%s = %s\" is not in this version of carrel", l->key,
-		    l->value);
 	return 0;
 }
 
@@ -428,8 +410,12 @@ take_line(void *arg, const struct reader_line *l)
 	const struct key *k;
 	char **text;
 
-	if (l->key == NULL)
-		return format_section(in->at, format_profile, l);
+	if (l->key == NULL) {
+		k = format_section(in->at, format_profile, l);
+		if (k == NULL || k->kind != KEY_TOOL)
+			return k == NULL ? -1 : 0;
+		return tool_open(in->at, k, l, in->d);
+	}
 	if ((k = format_key(in->at, format_profile, l)) == NULL)
 		return -1;
 	if (check_layer(in, k, l) == -1)
@@ -454,6 +440,8 @@ take_line(void *arg, const struct reader_line *l)
 		return add_include(in, l);
 	case KEY_RULE:
 		return add_rule(in, k, l);
+	case KEY_TOOL:
+		return tool_line(in->at, k, l, in->d);
 	default:
 		return add_grant(in, k, l);
 	}
@@ -467,7 +455,8 @@ draft_parse(const struct place *at, enum layer layer, char *data, size_t len,
 	struct drafting in = {.at = at, .layer = layer, .d = &d};
 
 	memset(&d, 0, sizeof(d));
-	if (reader_parse(at, data, len, take_line, &in) == -1) {
+	if (reader_parse(at, data, len, take_line, &in) == -1 ||
+	    tools_complete(at, &d) == -1) {
 		draft_free(&d);
 		return -1;
 	}

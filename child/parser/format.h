@@ -11,6 +11,7 @@
 
 struct place;
 struct reader_line;
+struct tool;
 
 /*
  * What may stand in a file: its sections and keys as data, and a profile as
@@ -27,31 +28,22 @@ enum key_kind {
 	KEY_COMMAND,
 	KEY_DEVICE,
 	KEY_VARIABLE, /* any name: struct draft_variable */
-	KEY_RULE      /* once, or a list where rule_listed(): struct rule */
+	KEY_RULE,     /* once, or a list where rule_listed(): struct rule */
+	KEY_TOOL      /* of a section with a name behind it: struct tool */
 };
 
-/*
- * Known, but not in this version: refused by name. A row has it beside its
- * kind until what the key asks for is enforced; then this word is taken away,
- * and nothing else. A section of which every row has it is refused as a whole.
- */
-#define KEY_LATER 0x80
-
-/*
- * A row; one without a name stands for a whole section: of a later version,
- * or of variables.
- */
+/* A row; one without a name stands for a whole section of variables. */
 struct key {
 	const char *section, *name;
-	uint8_t kind, verb; /* verb: of KEY_RULE enum rule_kind */
+	uint8_t kind, verb; /* verb: KEY_RULE: rule_kind, KEY_TOOL: tool_kind */
 	uint8_t layers;	    /* 0: all, else bits 1 << enum layer */
 };
 
 extern const struct key format_profile[]; /* ends with a NULL section */
 extern const struct key format_config[];
 
-/* The section is one of the table's. 0, or -1 after a refusal. */
-int format_section(
+/* The section's first row in the table, or NULL after a refusal. */
+const struct key *format_section(
     const struct place *, const struct key *table, const struct reader_line *);
 
 /* The row of the line's key, or NULL after a refusal. */
@@ -81,6 +73,8 @@ struct draft {
 	size_t nvariables;
 	struct rule *rules; /* without a profile; see rule_read() */
 	size_t nrules;
+	struct tool *tools; /* without a profile; placeholders stay */
+	size_t ntools;
 };
 
 void draft_free(struct draft *);

@@ -140,7 +140,8 @@ main(void)
 		n = answer(&q, &ls, &po);
 	if (n == -1 && po.nrefusals == 0)
 		return EXIT_CARREL;
-	if (prove(&po) == -1 || send_policy(deadline, &po) == -1)
+	if (prove(&po) == -1 || send_policy(deadline, &po) == -1 ||
+	    close(PARENT) == -1) /* the end of the policy, before this one's */
 		return EXIT_CARREL;
 	_exit(0); /* the kernel frees and closes faster */
 }

@@ -52,7 +52,7 @@ static int
 refuse_key(
     const struct place *at, const struct key *k, const struct reader_line *l)
 {
-	static const char *const why[KEY_RULE + 1] = {
+	static const char *const why[KEY_TOOL + 1] = {
 	    [KEY_BIND] = "is not for a pack: it would let it talk to a program "
 			 "of the host",
 	    [KEY_DEVICE] = "is not for a pack: it would bring a device of the "
@@ -91,7 +91,9 @@ pack_line(
 		    "the host or of the user",
 		    SHOWN(l->value));
 	/* a text for a person may hold anything */
-	if (k->kind != KEY_TEXT && strstr(l->value, "{target") != NULL)
+	if (k->kind != KEY_TEXT &&
+	    (k->kind != KEY_TOOL || strcmp(k->name, "needs") == 0) &&
+	    strstr(l->value, "{target") != NULL)
 		return place_refuse(at, l->line,
 		    "write " PACK_DIR ", where a pack has it",
 		    "%s = \"%s\" names a place of the host", l->key,

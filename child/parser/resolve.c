@@ -15,6 +15,8 @@
 #include "resolve.h"
 #include "rule.h"
 #include "select.h"
+#include "tier.h"
+#include "tool.h"
 
 /* The members become the policy's profiles, with the same indices. */
 
@@ -102,6 +104,8 @@ join(struct policy *po, const struct claim *c, size_t n)
 	for (i = 0; i < n; i++) {
 		if (c[i].verb == VERB_WRITE || c[i].verb == VERB_TRY_WRITE)
 			g->flags |= GRANT_WRITE;
+		if (c[i].output)
+			g->flags |= GRANT_OUTPUT;
 		if (c[i].verb == VERB_READ || c[i].verb == VERB_WRITE)
 			g->flags &= (uint8_t)~GRANT_TRY;
 		o.profile = c[i].profile;
@@ -184,7 +188,8 @@ resolve(const struct request *q, const struct selection *sel, struct policy *po)
 	if (pack_judge_target(q, sel, po) == -1)
 		return -1;
 	wrong_home = judge_target(po, q, sel);
-	bad = claims_gather(q, sel, po, &cs);
+	bad = tools_resolve(q, sel, po);
+	bad |= claims_gather(q, sel, po, &cs);
 	/* without all claims nobody knows what is granted */
 	bad |= environ_resolve(q, sel, bad == 0 ? &cs : NULL, po);
 	bad |= rules_resolve(q, sel, po);
@@ -192,6 +197,8 @@ resolve(const struct request *q, const struct selection *sel, struct policy *po)
 		bad = pack_judge_exec(sel, &cs, po);
 	bad |= add_grants(po, &cs);
 	claims_free(&cs);
+	if (bad == 0)
+		bad = tier_judge(po);
 	/* a home that comes by the wrong way collides with what is right */
 	bad |= wrong_home != 0 ? -1 : judge_grants(po);
 	policy_sort(po);

@@ -14,6 +14,7 @@ static const char own[] = "(carrel)";
 
 static const char *const reports[REPORT_LAST + 1] = {
     [REPORT_EXEC] = "exec: each attempt that [exec] refuses",
+    [REPORT_FS] = "fs: each write, creation or execution that is refused",
 };
 
 static const char *const comes_of_it[VIOLATION_KILL + 1] = {

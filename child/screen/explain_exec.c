@@ -7,7 +7,7 @@
 #include "parent/plan.h"
 #include "receive.h"
 
-/* What [exec] narrows, in the block CONFINEMENT. */
+/* What [exec] narrows and [audit] reports, in the block CONFINEMENT. */
 
 /* Everyone who wrote the same: "interpreter a:5, interpreter b:6". */
 void
@@ -19,7 +19,8 @@ explain_asked(struct cell *c, const struct policy *po, const struct rule *asked)
 
 	for (i = 0; i < po->nrules; i++) {
 		r = &po->rules[i];
-		if (r->kind != asked->kind || r->number != asked->number ||
+		if (r->kind != asked->kind || r->what != asked->what ||
+		    r->number != asked->number ||
 		    strcmp(r->text, asked->text) != 0)
 			continue;
 		cell_addf(c, "%s%s %s", sep, rule_key(r),

@@ -1,10 +1,10 @@
 #include <string.h>
 
 #include "explain.h"
-#include "ipc/confine.h"
 #include "ipc/egress.h"
 #include "ipc/policy.h"
 #include "ipc/rule.h"
+#include "ipc/tier.h"
 #include "out.h"
 
 static void
@@ -74,14 +74,12 @@ row(struct out *o, const struct policy *po, size_t i)
 static void
 tier_row(struct out *o, const struct policy *po)
 {
-	static const char *const names[] = {
-	    "?", "read-only", "side-effect", "unrestricted"};
-	const struct rule *r = confine_tier(po);
+	const struct rule *r = tier_find(po);
 	struct cell left = {0}, right = {0};
 
 	if (r == NULL)
 		return;
-	cell_add(&left, names[r->number <= TIER_UNRESTRICTED ? r->number : 0]);
+	cell_add(&left, tier_name(r));
 	cell_addf(&right, "tier %s:%u", po->profiles[r->profile].name,
 	    (unsigned)r->line);
 	out_row(o, "tier", &left, &right, "");

@@ -124,8 +124,8 @@ judge_grant(const struct policy *po, const struct grant *g)
 
 	if (is_dirty(g->guest) || (is_own(g->guest) && !is_ours(g)))
 		broken("guest", g->guest);
-	if (g->kind < GRANT_BIND || g->kind > GRANT_DEVICE || g->flags > 3 ||
-	    g->norigins < 1)
+	if (g->kind < GRANT_BIND || g->kind > GRANT_DEVICE ||
+	    (g->flags & ~0x0b) != 0 || (g->flags & 9) == 8 || g->norigins < 1)
 		broken("grant", g->guest);
 	if ((g->kind == GRANT_BIND || g->kind == GRANT_COMMAND ||
 		g->kind == GRANT_SOCKET) &&
@@ -149,7 +149,8 @@ judge_grant(const struct policy *po, const struct grant *g)
 		must |= v == VERB_READ || v == VERB_WRITE;
 	}
 	if (g->kind == GRANT_BIND &&
-	    g->flags != (write ? GRANT_WRITE : 0) + (must ? 0 : GRANT_TRY))
+	    (g->flags & 3) !=
+		(write ? GRANT_WRITE : 0) + (must ? 0 : GRANT_TRY))
 		broken("nobody asked for that", g->guest);
 	for (i = 0; i < po->ngrants; i++) {
 		a = &po->grants[i];
@@ -259,6 +260,81 @@ judge_sum(const struct policy *po)
 		broken("tmpfs", "more than a run may have");
 }
 
+/* S13: what a stranger's profile has comes from the one directory. */
+static inline void
+judge_pack(const struct policy *po)
+{
+	const struct grant *g;
+	const char *top = NULL;
+	size_t i, k, rules = 0;
+
+	if (po->nprofiles == 0 || po->profiles[0].layer != 4)
+		return;
+	for (i = 1; i < po->nprofiles; i++)
+		if (po->profiles[i].layer == 4)
+			broken("two packs", po->profiles[i].name);
+	for (k = 0; k < po->profiles[0].nincludes; k++)
+		if (po->profiles[po->profiles[0].includes[k]].layer != 1)
+			broken("a pack's include", "not shipped");
+	for (i = 0; i < po->ngrants; i++)
+		if (strcmp(po->grants[i].guest, "/workdir") == 0)
+			top = po->grants[i].source;
+	for (i = 0; i < po->ngrants; i++) {
+		g = &po->grants[i];
+		for (k = 0; k < g->norigins; k++) {
+			if (g->origins[k].profile != 0 ||
+			    g->kind == GRANT_TMPFS || g->kind == GRANT_SYMLINK)
+				continue;
+			if (g->kind != GRANT_BIND || top == NULL ||
+			    !is_below(g->guest, "/workdir") ||
+			    strncmp(g->source, top, strlen(top)) != 0 ||
+			    strcmp(g->source + strlen(top), g->guest + 8) != 0)
+				broken("a pack's grant", g->guest);
+			if (g->guest[8] == '\0' &&
+			    (g->origins[k].verb == VERB_WRITE ||
+				g->origins[k].verb == VERB_TRY_WRITE))
+				broken("a pack writes", "everything");
+		}
+	}
+	for (i = 0; i < po->nenv; i++)
+		for (k = 0; k < po->env[i].norigins; k++)
+			if (po->env[i].origins[k].profile == 0 &&
+			    po->env[i].verb > ENV_PREPEND)
+				broken("a pack takes", po->env[i].name);
+	for (i = 0; i < po->nrules; i++)
+		rules += po->rules[i].profile == 0 &&
+			 (po->rules[i].kind == RULE_NO_UNIX ||
+			     po->rules[i].kind == RULE_VIOLATION);
+	if (rules != 2)
+		broken("a pack", "is not confined");
+}
+
+/* S74, of the lowest tier. */
+static inline void
+judge_tier(const struct policy *po)
+{
+	uint64_t tier = 4;
+	size_t i;
+
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].kind == RULE_TIER &&
+		    po->rules[i].number < tier)
+			tier = po->rules[i].number;
+	if (tier != 1)
+		return;
+	for (i = 0; i < po->ngrants; i++)
+		if (po->grants[i].kind == GRANT_SOCKET ||
+		    po->grants[i].kind == GRANT_DEVICE ||
+		    (po->grants[i].flags & 9) == 1)
+			broken("read-only", po->grants[i].guest);
+	for (i = 0; i < po->nenv; i++)
+		if (po->env[i].verb > ENV_PREPEND)
+			broken("read-only", po->env[i].name);
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].kind == RULE_EGRESS)
+			broken("read-only", po->rules[i].text);
+}
+
 /* Of a policy that policy_check() accepted. */
 static inline void
 judge_policy(const struct policy *po)
@@ -273,9 +349,11 @@ judge_policy(const struct policy *po)
 		    strcmp(po->profiles[i - 1].name, po->profiles[i].name) >= 0)
 			broken("profiles' order", po->profiles[i].name);
 		if (po->profiles[i].flags == 0 || po->profiles[i].flags > 7 ||
-		    po->profiles[i].layer < 1 || po->profiles[i].layer > 3 ||
+		    po->profiles[i].layer < 1 || po->profiles[i].layer > 4 ||
+		    (po->profiles[i].layer == 4) !=
+			(po->profiles[i].name[0] == '+') ||
 		    po->profiles[i].name[strspn(po->profiles[i].name,
-			"@abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+			"@+abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
 			broken("profile", po->profiles[i].name);
 		for (k = 0; k < po->profiles[i].nincludes; k++)
 			if (po->profiles[i].includes[k] >= po->nprofiles)
@@ -290,6 +368,8 @@ judge_policy(const struct policy *po)
 	for (i = 0; i < po->nrules; i++)
 		judge_rule(po, i);
 	judge_sum(po);
+	judge_pack(po);
+	judge_tier(po);
 }
 
 /*
@@ -512,8 +592,14 @@ judge_plan(unsigned seed, struct policy *po)
 	int good;
 
 	judge_caller(&caller);
-	if (policy_protect(po, &caller) == -1)
-		abort();
+	if (policy_protect(po, &caller) == -1) {
+		/* only a pack has a place that must be the caller's */
+		if (errno != EBADMSG || po->nprofiles == 0 ||
+		    po->profiles[0].layer != 4)
+			abort();
+		caller_free(&caller);
+		return 0;
+	}
 	if (po->nrefusals > 0) {
 		caller_free(&caller);
 		return 0;

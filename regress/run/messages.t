@@ -12,7 +12,7 @@ import golden
 
 # Where texts for a person are.
 SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
-    format graph judge layers pack reader resolve rule sandbox select value
+    format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
     "parent/%s.c", """account ask bound events events_file helper main missing
     monitor monitor_helpers network options outcome outside pack plan plan_env
@@ -97,12 +97,8 @@ EXEMPT = [
      "what this host lacks: uml/cgroup.t, unit/test_cgroup.c"),
     ("bound", r"unexpected limits %d from inside; the run ends",
      "pid 1 would have to lie: unit/test_limit.c"),
-    ("format", r".*%s.* in \[%s\] is not in this version of carrel",
-     "no section is half of a later version"),
     ("format|pack|rule", r"there are more than %d lines in \[egress\], .*",
      "thousands of lines: unit/test_rule.c"),
-    ("egress", r"has no place in the tier read-only",
-     "of a tier of a later version"),
     ("variable", r"write one element only", "no list of now can be set"),
     ("plan_judge", r"a block device|take it out: only character .*|"
      r"name each character .*|write .*device = .*|device = %s: leads to .*",
@@ -204,11 +200,38 @@ with Place() as p:
     p.write("plain", "x\n")
     T = p.top
     # the text of a profile
-    b.file("a section of a later version", "[tool x]\neffect = none\n")
-    b.file("a report of a later version", "[audit]\nreport = fs\n")
+    for name, body in (
+            ("without a name", "[tool]\neffect = none\n"),
+            ("with an odd name", "[tool X]\neffect = none\n"),
+            ("twice", "[tool x]\neffect = none\n[tool x]\n"
+             "effect = none\n"),
+            ("with two effects", "[tool x]\neffect = none\n"
+             "effect = none\n"),
+            ("with another effect", "[tool x]\neffect = all\n"),
+            ("that needs no more than a path", "[tool x]\nneeds = /a\n"),
+            ("that needs a command by its path",
+             "[tool x]\nneeds = command /a\n"),
+            ("that needs a lot", "[tool x]\n" + "needs = read /a\n" * 257)):
+        b.file("a tool " + name, body)
+    b.file("many tools", "".join("[tool t%d]\neffect = none\n" % i
+                                 for i in range(1025)))
+    for name, body in (
+            ("that runs nothing", "stdin = x\n"),
+            ("with odd quotes", 'run = "x\n'),
+            ("with another exit", "run = x\nexpect-exit = 256\n")):
+        b.file("an example " + name, "[example x]\n" + body)
+    b.file("a report that there is not", "[audit]\nreport = reads\n")
     b.file("an unknown section", "[files]\nread = /usr\n")
     b.file("a section that subtracts", "[fs.deny]\nread = /usr\n")
-    b.file("a tier of a later version", "tier = read-only\n")
+    for line in ("write = {home}/proj", "socket = /run/x"):
+        b.file("read-only, and " + line, "tier = read-only\n[fs]\n%s\n" %
+               line)
+    b.file("read-only, and inherited", "tier = read-only\n"
+           "[environ.inherit]\nCI = yes\n")
+    b.file("read-only, and a way out", "tier = read-only\n[egress]\n"
+           "allow = https://example.org:443\n")
+    b.file("read-only, and a tool of the network", "tier = read-only\n"
+           "[tool x]\neffect = network\n")
     b.file("an unknown key", "[fs]\nraed = /usr\n")
     b.file("a key that subtracts", "[fs]\nmask = /usr\n")
     b.file("a key that is carrel's own", "packs = yes\n")
@@ -676,6 +699,15 @@ with Place() as p:
     b.text += "== no name\n" + r.err
     r = p.host(HELPERS + "/argv0", "name=-carrel", CARREL)
     b.text += "== as a login shell\n" + r.err
+    with open(T + "/out", "a") as f:
+        b.add("events to standard output", "run", "--events", T + "/out",
+              "--", "true", stdout=f)
+        b.add("events to standard input", "run", "--events", T + "/out",
+              "--", "true", stdin=os.open(T + "/out", os.O_RDONLY))
+        os.dup2(f.fileno(), 60)
+        b.add("a status in standard output", "run", "--status-fd", "60",
+              "--", "true", stdout=f, pass_fds=[60])
+        os.close(60)
     fd = os.open(T, os.O_RDONLY)
     b.add("a directory as input", "run", "--", "true", stdin=fd)
     os.close(fd)

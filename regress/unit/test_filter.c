@@ -24,6 +24,7 @@
 #include "filter_payload_ptrace.h"
 #include "filter_spawn.h"
 #include "filter_unix.h"
+#include "filter_watch.h"
 
 /* The payload's filter as it was built, judged call by call. */
 
@@ -217,21 +218,45 @@ START_TEST(every_ioctl)
 }
 END_TEST
 
+/* Of the internet families; the kernel loads a module for any other one. */
+static uint32_t
+internet(int type, int protocol)
+{
+	const int known[] = {0, 1, 6, 17, 58, 262};
+	size_t i;
+
+	if (type == SOCK_PACKET || protocol == 256)
+		return E(EAFNOSUPPORT);
+	if (type == SOCK_RAW)
+		return ALLOW; /* it needs a capability first */
+	if (type != SOCK_STREAM && type != SOCK_DGRAM)
+		return E(ESOCKTNOSUPPORT);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i] == protocol)
+			return ALLOW;
+	return E(EPROTONOSUPPORT);
+}
+
 START_TEST(sockets)
 {
-	int family, protocol;
+	int family, protocol, type;
 	uint32_t want;
 
 	for (family = -1; family < 64; family++)
-		for (protocol = -1; protocol < 32; protocol++) {
-			want = E(EAFNOSUPPORT);
-			if (family == AF_UNIX || family == AF_INET ||
-			    family == AF_INET6 ||
-			    (family == AF_NETLINK && protocol == 0))
-				want = ALLOW;
-			IS(want, SYS_socket, (uint64_t)family, SOCK_STREAM,
-			    (uint64_t)protocol);
-		}
+		for (protocol = -1; protocol < 300; protocol++)
+			for (type = 0; type < 16; type++) {
+				want = E(EAFNOSUPPORT);
+				if (family == AF_INET || family == AF_INET6)
+					want = internet(type, protocol);
+				else if (type != SOCK_PACKET &&
+					 (family == AF_UNIX ||
+					     (family == AF_NETLINK &&
+						 protocol == 0)))
+					want = ALLOW;
+				IS(want, SYS_socket, (uint64_t)family,
+				    (uint64_t)type | SOCK_CLOEXEC,
+				    (uint64_t)protocol | HIGH);
+			}
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_PACKET, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_PACKET | SOCK_CLOEXEC, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_STREAM, 256);
@@ -478,6 +503,69 @@ START_TEST(narrow_variants)
 }
 END_TEST
 
+static uint32_t
+watch(long nr, uint64_t flags)
+{
+	struct seccomp_data d = {.nr = (int)nr,
+	    .arch = HERE,
+	    .args = {flags, flags, flags, flags, flags, flags}};
+
+	/* of these the argument before the flags is a path */
+	if (nr == SYS_openat)
+		d.args[1] = d.args[3] = 0;
+	return bpf_run(filter_watch, filter_watch_len, &d, NULL);
+}
+
+/* "report = fs": whatever writes is asked for, and nothing that reads. */
+START_TEST(watched_calls)
+{
+	static const int asked[] = {SYS_execve, SYS_execveat, SYS_truncate,
+	    SYS_mkdirat, SYS_mknodat, SYS_symlinkat, SYS_linkat, SYS_renameat2,
+	    SYS_unlinkat, SYS_fchmod, SYS_fchmodat, 452, SYS_fchown,
+	    SYS_fchownat, SYS_utimensat, SYS_setxattr, SYS_lsetxattr,
+	    SYS_fsetxattr, 463, SYS_removexattr, SYS_lremovexattr,
+	    SYS_fremovexattr, 466,
+#ifdef SYS_renameat
+	    SYS_renameat,
+#endif
+#ifdef __x86_64__
+	    SYS_open, SYS_creat, SYS_mkdir, SYS_mknod, SYS_symlink, SYS_link,
+	    SYS_rename, SYS_unlink, SYS_rmdir, SYS_chmod, SYS_chown, SYS_lchown,
+	    SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
+	    SYS_openat};
+	static const uint64_t reads[] = {O_RDONLY, O_RDONLY | O_CLOEXEC,
+	    O_RDONLY | O_DIRECTORY, O_PATH, O_RDONLY | HIGH << 1, O_NONBLOCK,
+	    O_NOFOLLOW | O_DIRECTORY | O_PATH};
+	static const uint64_t writes[] = {O_WRONLY, O_RDWR, 3, O_CREAT, O_TRUNC,
+	    O_TMPFILE, O_WRONLY | O_CREAT | O_EXCL, O_RDWR | O_CLOEXEC,
+	    O_WRONLY | HIGH};
+	size_t i, k;
+	long nr;
+	int is;
+
+	for (nr = 0; nr < CALLS; nr++) {
+		for (i = is = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+			is |= asked[i] == nr;
+		ck_assert_msg(
+		    watch(nr, O_RDWR) == (is ? SECCOMP_RET_USER_NOTIF : ALLOW),
+		    "call %ld", nr);
+	}
+	for (i = 0; i < 2; i++) {
+#ifdef __x86_64__
+		nr = i == 0 ? SYS_openat : SYS_open;
+#else
+		nr = SYS_openat;
+#endif
+		for (k = 0; k < sizeof(reads) / sizeof(reads[0]); k++)
+			ck_assert_uint_eq(watch(nr, reads[k]), ALLOW);
+		for (k = 0; k < sizeof(writes) / sizeof(writes[0]); k++)
+			ck_assert_uint_eq(
+			    watch(nr, writes[k]), SECCOMP_RET_USER_NOTIF);
+	}
+}
+END_TEST
+
 /* What is called most must not pay for the rest. */
 START_TEST(short_paths)
 {
@@ -514,6 +602,7 @@ main(void)
 	tcase_add_test(c, other_arguments);
 	tcase_add_test(c, ptrace_variant);
 	tcase_add_test(c, narrow_variants);
+	tcase_add_test(c, watched_calls);
 	tcase_add_test(c, short_paths);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);

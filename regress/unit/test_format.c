@@ -1,5 +1,6 @@
 #include "child/parser/format.h"
 #include "ipc/limits.h"
+#include "ipc/tool.h"
 #include "parse_help.h"
 
 static int
@@ -101,22 +102,59 @@ START_TEST(whole_profile)
 }
 END_TEST
 
-/* Every key and section of the format that this version lacks, by name. */
-START_TEST(later_versions)
+/* [tool NAME] and [example NAME]. */
+START_TEST(tools)
 {
-	static const char *const sections[] = {"tool fetch", "example one"};
-	char text[128], what[128];
+	static const char *const bad[][3] = {
+	    {"[tool]\n", "1", "unknown section"},
+	    {"[tool A]\neffect = none\n", "1", "has no name"},
+	    {"[tool -a]\neffect = none\n", "1", "has no name"},
+	    {"[tool a]\neffect = none\n[fs]\nread = /a\n[tool a]\n"
+	     "effect = none\n",
+		"5", "a second time, it was in line 1"},
+	    {"[tool a]\nrun = x\n", "2", "unknown key"},
+	    {"[example a]\neffect = none\n", "2", "unknown key"},
+	    {"[tool a]\neffect = some\n", "2", "not what a tool does"},
+	    {"[tool a]\neffect = none\neffect = write\n", "3", "second time"},
+	    {"[tool a]\nneeds = /x\n", "2", "says not what is needed"},
+	    {"[tool a]\nneeds = read\n", "2", "says not what is needed"},
+	    {"[tool a]\nneeds = exec /x\n", "2", "says not what is needed"},
+	    {"[tool a]\nneeds = read /a /b\n", "2", "is not one path"},
+	    {"[tool a]\nneeds = read {hom}/b\n", "2", "not a placeholder"},
+	    {"[tool a]\nneeds = command a/b\n", "2", "no name of a command"},
+	    {"[tool a]\nneeds = allow example.org\n", "2", "not of this form"},
+	    {"[example a]\nstdin = x\n", "1", "runs nothing"},
+	    {"[example a]\nrun = \"x\n", "2", "is no command"},
+	    {"[example a]\nrun = \"\"\n", "2", "is no command"},
+	    {"[example a]\nrun = x\nexpect-exit = 256\n", "3", "exit code"},
+	    {"[example a]\nrun = x\nexpect-exit = -1\n", "3", "exit code"},
+	    {"[example a]\nrun = x\nexpect-exit = 0x1\n", "3", "exit code"}};
+	struct policy po;
+	struct draft d;
 	size_t i;
 
-	for (i = 0; i < NITEMS(sections); i++) {
-		/* an empty section is refused too, inih does not tell of it */
-		snprintf(text, sizeof(text), "[fs]\n[%s]\n", sections[i]);
-		snprintf(what, sizeof(what),
-		    "[%s] is not in this version of carrel", sections[i]);
-		refused(text, 2, what, "remove");
-	}
-	refused("[profile]\ntier = read-only\n", 2,
-	    "\"tier = read-only\" is not in this version of carrel", "remove");
+	for (i = 0; i < NITEMS(bad); i++)
+		refused(bad[i][0], (uint32_t)atoi(bad[i][1]), bad[i][2], "");
+	parse("[tool a]\ndescription = it = x\neffect = network\n"
+	      "needs = read \"/a b\"\nneeds = allow https://Example.org.:443\n"
+	      "needs = allow *\nneeds = command git\n"
+	      "[example a]\nrun = sh -c \"a b\" c\nstdin = y\n"
+	      "expect-exit = 7\n[fs]\nread = /x\n",
+	    LAYER_USER, &d, &po);
+	ck_assert_uint_eq(po.nrefusals, 0);
+	ck_assert_uint_eq(d.ntools, 2);
+	ck_assert_int_eq(d.tools[0].kind, TOOL_PROGRAM);
+	ck_assert_int_eq(d.tools[0].effect, EFFECT_NETWORK);
+	ck_assert_str_eq(d.tools[0].text, "it = x");
+	ck_assert_uint_eq(d.tools[0].nneeds, 4);
+	ck_assert_str_eq(d.tools[0].needs[0].text, "/a b");
+	ck_assert_str_eq(d.tools[0].needs[1].text, "https://example.org:443");
+	ck_assert_str_eq(d.tools[0].needs[2].text, "*");
+	ck_assert_int_eq(d.tools[0].needs[3].verb, NEED_COMMAND);
+	ck_assert_uint_eq(d.tools[0].needs[3].line, 7);
+	ck_assert_int_eq(d.tools[1].expect, 7);
+	ck_assert_str_eq(d.tools[1].input, "y");
+	draft_free(&d);
 }
 END_TEST
 
@@ -357,9 +395,8 @@ END_TEST
 int
 main(void)
 {
-	const TTest *const tests[] = {whole_profile, later_versions, execs,
-	    limits, unknown_names, scalars, binds, nodes, links, memory,
-	    placeholders};
+	const TTest *const tests[] = {whole_profile, tools, execs, limits,
+	    unknown_names, scalars, binds, nodes, links, memory, placeholders};
 
 	return run_suite("format", tests, NITEMS(tests));
 }

@@ -66,7 +66,7 @@ add_profiles(struct policy *po)
 		name = below(60) == 0 ? one_of(bad_names) : names[i];
 		p = policy_add_profile(po, name,
 		    below(60) == 0 ? one_of(bad_paths) : "/p/x.profile",
-		    below(60) == 0   ? (enum layer)below(5)
+		    below(60) == 0   ? (enum layer)below(6)
 		    : name[0] == '@' ? LAYER_SHIPPED
 				     : LAYER_USER,
 		    (uint8_t)(below(60) == 0 ? below(256) : 1 + below(7)));
@@ -78,6 +78,43 @@ add_profiles(struct policy *po)
 		p->includes[0] = (uint16_t)below(n + (below(20) == 0));
 		p->includes[1] = (uint16_t)(p->includes[0] + below(3));
 	}
+}
+
+/* A pack in order, before all else: what follows may spoil it. */
+static void
+add_pack(struct policy *po)
+{
+	static const char *const out[] = {
+	    "/workdir/out", "/workdir/a/b", "/etc/x", "/workdir"};
+	static char none[] = "";
+	struct rule r = {.kind = RULE_NO_UNIX, .text = none};
+	struct origin o = {.verb = VERB_READ};
+	const char *top = below(20) == 0 ? "/w" : "/home/u/proj";
+	char source[64];
+	struct grant *g;
+	unsigned i;
+
+	ck_assert_ptr_nonnull(policy_add_profile(po, "+p", "/w/p.profile",
+	    below(20) == 0 ? LAYER_USER : LAYER_PACK, PROFILE_ASKED));
+	g = policy_add_grant(po, GRANT_BIND, 0, "/workdir", top, 0);
+	ck_assert_int_eq(grant_add_origin(g, &o), 0);
+	if (below(2)) {
+		i = below(8) == 0 ? below(4) : below(2);
+		snprintf(source, sizeof(source), "%s%s", top,
+		    below(20) == 0 ? "/else" : out[i] + 8 * (i != 2));
+		o.verb = VERB_WRITE;
+		o.line = 5;
+		g = policy_add_grant(po, GRANT_BIND,
+		    (uint8_t)(GRANT_WRITE | (below(2) ? GRANT_OUTPUT : 0)),
+		    out[i], source, 0);
+		ck_assert_int_eq(grant_add_origin(g, &o), 0);
+	}
+	if (below(20) > 0)
+		ck_assert_ptr_nonnull(policy_add_rule(po, &r));
+	r.kind = RULE_VIOLATION;
+	r.number = VIOLATION_FAIL;
+	if (below(20) > 0)
+		ck_assert_ptr_nonnull(policy_add_rule(po, &r));
 }
 
 static void
@@ -112,6 +149,8 @@ add_grant(struct policy *po)
 		flags |= GRANT_WRITE;
 	if (o.verb == VERB_TRY_READ || o.verb == VERB_TRY_WRITE)
 		flags |= GRANT_TRY;
+	if ((flags & GRANT_WRITE) != 0 && below(3) == 0)
+		flags |= GRANT_OUTPUT;
 	if (below(80) == 0)
 		source = one_of(bad_paths);
 	if (below(80) == 0)
@@ -174,7 +213,7 @@ add_rule(struct policy *po)
 	} else if (r.kind == RULE_REPORT) {
 		r.what = (uint8_t)(1 + below(REPORT_LAST));
 	} else if (r.kind == RULE_TIER || r.kind == RULE_VIOLATION) {
-		r.number = 2 + below(2);
+		r.number = (r.kind == RULE_VIOLATION ? 2 : 1) + below(2);
 	}
 	if (below(60) == 0)
 		r.kind = (uint8_t)below(12);
@@ -199,6 +238,8 @@ generate(struct policy *po)
 	unsigned n;
 
 	memset(po, 0, sizeof(*po));
+	if (below(6) == 0)
+		add_pack(po);
 	add_profiles(po);
 	for (n = below(7); n > 0; n--)
 		add_grant(po);

@@ -25,6 +25,7 @@
 #include "parent/control.h"
 #include "parent/failure.h"
 #include "parent/notify.h"
+#include "parent/places.h"
 
 /* The leak checker traces its process, which no longer lets itself be. */
 int __lsan_is_turned_off(void);
@@ -49,13 +50,13 @@ static uint32_t told; /* FILTER_NO_SPAWN, FILTER_NO_UNIX */
 
 /* In the payload's process; never returns. */
 static void __attribute__((noreturn))
-be_payload(int control, void (*body)(void))
+be_payload(int control, int fs, void (*body)(void))
 {
 	struct failure f;
 	int fd;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
-	    (fd = filter_notify(told, &f)) == -1 ||
+	    (fd = filter_notify(told | (fs ? FILTER_WATCH : 0), &f)) == -1 ||
 	    control_pass(control, CONTROL_LISTENER, 0, fd) == -1)
 		_exit(99);
 	close(fd);
@@ -66,15 +67,17 @@ be_payload(int control, void (*body)(void))
 static void
 begin(struct run *r, int flags, void (*body)(void))
 {
-	struct notify n = {.flags = flags, .events = -1, .rules = rules};
+	static const struct places none;
+	struct notify n = {
+	    .flags = flags, .events = -1, .rules = rules, .places = &none};
 	struct control m;
 	int pair[2], events[2] = {-1, -1};
 
 	ck_assert_int_eq(channel_pair(pair), 0);
-	if (flags & NOTIFY_REPORT)
+	if (flags & (NOTIFY_REPORT | NOTIFY_FS))
 		ck_assert_int_eq(channel_pair(events), 0);
 	if ((r->payload = fork()) == 0)
-		be_payload(pair[1], body);
+		be_payload(pair[1], (flags & NOTIFY_FS) != 0, body);
 	ck_assert_int_eq(control_wait(pair[0], &m, channel_deadline(5)), 1);
 	n.listener = m.fd;
 	n.events = events[1];
@@ -411,7 +414,12 @@ judge(long nr, int dir, const char *path, int flags)
 	struct seccomp_data d = {.nr = (int)nr,
 	    .args = {(uint64_t)(unsigned)dir, 0, 0, 0, (uint64_t)flags}};
 
-	return notify_judge(getpid(), &d, path);
+	struct notify_view v = {-1, 0};
+	int r = notify_judge(&v, getpid(), &d, path);
+
+	if (v.root != -1)
+		close(v.root);
+	return r;
 }
 
 START_TEST(what_is_found)
@@ -495,6 +503,57 @@ sleep_long(void)
 {
 	shell("read x </dev/zero; sleep 60");
 }
+
+/* What is watched works as ever, in any process, whatever comes between. */
+static void
+write_files(void)
+{
+	char dir[] = "/tmp/carrel-notify.XXXXXX";
+	int i, fd, status;
+
+	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
+		_exit(1);
+	disturb();
+	for (i = 0; i < 200; i++) {
+		fd = open("a", O_RDWR | O_CREAT | O_EXCL, 0600);
+		if (fd == -1 || write(fd, "x", 1) != 1 || fchmod(fd, 0644) ||
+		    close(fd) == -1 || rename("a", "b") == -1 ||
+		    link("b", "c") == -1 || mkdir("d", 0755) == -1 ||
+		    open("/nowhere/x", O_WRONLY) != -1 || errno != ENOENT ||
+		    unlink("b") == -1 || unlink("c") == -1 || rmdir("d") == -1)
+			_exit(2);
+		if (i % 50 == 0 && fork() == 0)
+			shell("echo x >e && rm e");
+		if (i % 50 == 0 && (wait(&status) == -1 || status != 0))
+			_exit(3);
+	}
+	_exit(chdir("/") == -1 || rmdir(dir) == -1 ? 4 : 11);
+}
+
+START_TEST(files_are_watched)
+{
+	uint8_t buf[EVENT_BYTES_MAX];
+	struct event e;
+	struct run r;
+
+	begin(&r, NOTIFY_FS, write_files);
+	ck_assert_int_eq(end(&r), 11);
+	ck_assert_int_eq(event_receive(r.events, &e, buf), 0);
+	close(r.events);
+	/* beside what answers for programs */
+	begin(&r, NOTIFY_FS | NOTIFY_ONCE, exec_again);
+	ck_assert_int_eq(end(&r), 126);
+	close(r.events);
+	begin(&r, NOTIFY_FS | NOTIFY_LOCKED | NOTIFY_REPORT, locked_out);
+	ck_assert_int_eq(end(&r), 6);
+	ck_assert_int_eq(event_receive(r.events, &e, buf), 1);
+	ck_assert_uint_eq(e.surface, EVENT_EXEC);
+	ck_assert_int_eq(event_receive(r.events, &e, buf), 1);
+	ck_assert_uint_eq(e.surface, EVENT_EXEC);
+	ck_assert_int_eq(event_receive(r.events, &e, buf), 0);
+	close(r.events);
+}
+END_TEST
 
 static size_t
 open_files(pid_t pid)
@@ -592,6 +651,7 @@ main(void)
 	tcase_add_test(t, lock_is_judged);
 	tcase_add_test(t, what_is_found);
 	tcase_add_test(t, paths_are_read);
+	tcase_add_test(t, files_are_watched);
 	tcase_add_test(t, it_closes_the_rest);
 	tcase_add_test(t, it_dies_closed);
 	tcase_add_test(t, it_dies_with_its_parent);

@@ -58,6 +58,7 @@ static const struct {
     {RULE_LIMIT, "core-size", "8K", LIMIT_CORE_SIZE, 8192, ""},
     {RULE_LIMIT, "tmpfs", "2G", LIMIT_TMPFS, 2ULL << 30, ""},
     {RULE_REPORT, "report", "exec", REPORT_EXEC, 0, ""},
+    {RULE_REPORT, "report", "fs", REPORT_FS, 0, ""},
     {RULE_VIOLATION, "on-violation", "fail", 0, VIOLATION_FAIL, ""},
     {RULE_VIOLATION, "on-violation", "kill", 0, VIOLATION_KILL, ""},
 };
@@ -97,7 +98,6 @@ static const struct {
     {RULE_NO_UNIX, "unix", "yes", "says what is so", "write no"},
     {RULE_ONCE, "once", "no", "says what is so", "write yes"},
     {RULE_ONCE, "once", "yes yes", "is not a value", "write yes"},
-    {RULE_REPORT, "report", "fs", "is not in this version", "remove"},
     {RULE_REPORT, "report", "egress", "is not a value", "exec or fs"},
     {RULE_VIOLATION, "on-violation", "report", "is not a value",
 	"fail or kill"},
