@@ -5,8 +5,9 @@
 
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: deps run bench check check-static check-asan check-unit check-run \
-	check-hostile check-uml check-long check-cross golden tidy do-tidy
+.PHONY: deps run bench bench-net check check-static check-asan check-unit \
+	check-run check-hostile check-uml check-long check-cross golden tidy \
+	do-tidy
 deps:
 	@regress/deps.sh check
 # another kernel for some tests, where it can be had
@@ -21,6 +22,12 @@ bench:
 	@$(MAKE) --no-print-directory all $(BUILD)/regress/floor \
 		$(BUILD)/regress/calls
 	@regress/bench/start $(BENCH)
+bench-net:
+	@regress/deps.sh build
+	@regress/deps.sh bench
+	@$(MAKE) --no-print-directory all $(BUILD)/regress/pump \
+		$(BUILD)/regress/relay
+	@regress/bench/net $(BENCH)
 
 check: deps
 	@$(MAKE) --no-print-directory do-static
@@ -96,8 +103,10 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 # Helpers of the tests.
 
 HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 badbroker classic confined \
-	inject liar prober race report watched without)
+	inject liar prober pump race relay report watched without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
+$(BUILD)/regress/pump: regress/bench/pump.c
+$(BUILD)/regress/relay: regress/bench/relay.c
 $(BUILD)/regress/classic: regress/uml/classic.c regress/uml/tunables.h
 $(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
 	$(BUILD)/obj/libipc.a

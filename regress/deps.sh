@@ -45,6 +45,7 @@ check)
 	# networks of the tests, and what uses them
 	need iproute2 ip
 	need openssl openssl
+	need nghttp2-server nghttpd
 	need curl curl
 	need mandoc mandoc
 	need clang clang
@@ -74,6 +75,9 @@ bench)
 	need util-linux setpriv
 	need passwd useradd
 	need bubblewrap bwrap
+	need passt pasta
+	need slirp4netns slirp4netns
+	need iproute2 ip
 	;;
 *)
 	echo "deps.sh: no such set: $set_" >&2

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdint.h>
 
 /* The words that a table of mkfilter may use for numbers. */
@@ -38,7 +39,8 @@ static const struct {
     C(AF_NETLINK), C(NETLINK_ROUTE), C(SOCK_PACKET), {"IPPROTO_SMC", 256},
     {"SOCK_TYPE_MASK", 0xf}, C(SOCK_STREAM), C(SOCK_DGRAM), C(SOCK_RAW),
     C(IPPROTO_ICMP), C(IPPROTO_TCP), C(IPPROTO_UDP), C(IPPROTO_ICMPV6),
-    {"IPPROTO_MPTCP", 262},
+    {"IPPROTO_MPTCP", 262}, C(IPPROTO_IPV6), C(IPV6_RTHDR), {"TCP_MD5SIG", 14},
+    {"TCP_MD5SIG_EXT", 32}, {"TCP_AO_ADD_KEY", 38},
     /* terminals: ioctl_tty(2) */
     C(TCGETS), C(TCSETS), C(TCSETSW), C(TCSETSF), C(TCGETS2), C(TCSETS2),
     C(TCSETSW2), C(TCSETSF2), C(TCGETA), C(TCSETA), C(TCSETAW), C(TCSETAF),

@@ -265,6 +265,16 @@ START_TEST(sockets)
 	/* what an int is in the kernel, not what is above it */
 	IS(ALLOW, SYS_socket, AF_UNIX | HIGH, SOCK_STREAM, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, 40 | HIGH, SOCK_STREAM, 0);
+	/* what lo would drop in silence: routing headers, signed segments */
+	IS(E(EPERM), SYS_setsockopt, 3, 41, 57);
+	IS(E(EPERM), SYS_setsockopt, 3, 41 | HIGH, 57 | HIGH);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 14);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 32);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 38);
+	IS(ALLOW, SYS_setsockopt, 3, 6, 57);
+	IS(ALLOW, SYS_setsockopt, 3, 41, 14);
+	IS(ALLOW, SYS_setsockopt, 3, 6, 1);
+	IS(ALLOW, SYS_setsockopt, 3, 1, 57);
 	IS(ALLOW, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET, 0);
 	IS(E(EAFNOSUPPORT), SYS_socketpair, 30, SOCK_STREAM, 0);
 }
