@@ -81,6 +81,8 @@ is_sound(const struct event *e)
 	if (e->profile == EVENT_NO_PROFILE &&
 	    (e->rule[0] != '\0' || e->line != 0))
 		return 0;
+	if ((e->flags & EVENT_NOTE) != 0 && (lost || e->err == 0))
+		return 0;
 	return lost == (e->action[0] == '\0') &&
 	       (!lost || (e->resource[0] == '\0' && e->rule[0] == '\0'));
 }

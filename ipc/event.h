@@ -26,7 +26,8 @@ enum event_surface {
 };
 
 #define EVENT_LOST  0x01 /* count events could not be described; no texts */
-#define EVENT_FLAGS 0x01
+#define EVENT_NOTE  0x02 /* no violation: what is allowed did not work */
+#define EVENT_FLAGS 0x03
 
 #define EVENT_NO_PROFILE UINT16_MAX
 

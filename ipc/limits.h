@@ -88,6 +88,7 @@
 #define STATE_RUNS_MAX	   128	 /* runs of which the violations are kept */
 #define STATE_FILE_MAX	   (4096 * 1024) /* what is kept of one */
 #define KEPT_COMMAND_MAX   1024		 /* of the command, in such a file */
+#define KEPT_RESOURCE_MAX  1023		 /* of the resource of an event there */
 #define STATE_LOOK	   4096 /* entries of a directory that are looked at */
 #define STATE_PRUNE	   8	/* files that go at once */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */

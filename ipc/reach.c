@@ -39,6 +39,9 @@ static const struct range ranges4[] = {
 static const struct range ranges6[] = {
     {{0xfd, 0, 0x0e, 0xc2, [15] = 0x54, [14] = 0x02}, 128, REACH_NEVER,
 	"metadata"},
+    {{0xfd, 0x20, 0, 0xce, [15] = 0x54, [14] = 0x02}, 128, REACH_NEVER,
+	"metadata"},
+    {{0xfd, 0, 0, 0x42, [15] = 0x42}, 128, REACH_NEVER, "metadata"},
     {{[15] = 1}, 128, REACH_NEVER, "loopback"},
     {{0}, 128, REACH_NEVER, "unspecified"},
     {{0}, 96, REACH_PUBLIC, "compatible"},

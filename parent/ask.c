@@ -18,7 +18,8 @@
 #include "ipc/request.h"
 #include "options.h"
 
-#define PARSER "carrel-parse"
+#define PARSER	     "carrel-parse"
+#define SELECT_EARLY 8 /* a request that a socket holds without a reader */
 
 static char *
 join(const char *dir, const char *name)
@@ -41,6 +42,8 @@ send_request(const struct asked *a, const struct request *q)
 		fatal("out of memory");
 	if (request_send(&s, q) == -1) {
 		err = errno;
+		if (a->pid == -1)
+			fatal("cannot ask " PARSER ": %s", strerror(err));
 		if (err != EPIPE || ask_wait(a, &status) == -1)
 			(void)kill(a->pid, SIGKILL);
 		else if (status != 0)
@@ -70,6 +73,8 @@ ask_start(const struct install *in, struct asked *a)
 {
 	char *argv[] = {(char[]){PARSER}, NULL};
 
+	if (a->pid != -1)
+		return;
 	a->pid = helper_start(in, PARSER, argv, a->peer);
 	close(a->peer);
 	a->peer = -1;
@@ -89,12 +94,14 @@ describe(const struct options *o, struct request *q)
 }
 
 void
-ask_send(const struct asked *a, const struct install *in,
-    const struct options *o, const struct start *st, const struct caller *c)
+ask_send(struct asked *a, const struct install *in, const struct options *o,
+    const struct start *st, const struct caller *c)
 {
 	char *config = account_config_dir(st, c);
 	struct request q;
 
+	if (o->nselect > SELECT_EARLY)
+		ask_start(in, a);
 	memset(&q, 0, sizeof(q));
 	q.flags = (o->no_defaults ? REQUEST_NO_DEFAULTS : 0) |
 		  (o->without_landlock ? REQUEST_WITHOUT_LANDLOCK : 0);

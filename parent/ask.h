@@ -18,16 +18,18 @@ struct asked {
 	int64_t deadline; /* PARSER_SECONDS from ask_open(), for everything */
 };
 
-/*
- * Makes the socket; starts the program, which waits for the request. Each
- * ends this program if it cannot.
- */
+/* Makes the socket. Ends this program if it cannot, as those below. */
 void ask_open(struct asked *);
-void ask_start(const struct install *, struct asked *);
 
-/* Sends it what to resolve. Ends the program if that cannot be done. */
-void ask_send(const struct asked *, const struct install *,
-    const struct options *, const struct start *, const struct caller *);
+/*
+ * Sends what to resolve: before the program starts, which then never waits
+ * for this process; or, if it is more than a socket holds, after.
+ */
+void ask_send(struct asked *, const struct install *, const struct options *,
+    const struct start *, const struct caller *);
+
+/* Starts the program, unless ask_send() did. */
+void ask_start(const struct install *, struct asked *);
 
 /* Waits for its end: 0 and its status, or -1 with errno (ETIMEDOUT). */
 int ask_wait(const struct asked *, int *status);

@@ -19,14 +19,15 @@
 #include "remember.h"
 #include "seen.h"
 #include "state.h"
+#include "summary.h"
 #include "tell.h"
 
-#define SUMMARY_MAX 10	 /* lines on standard error */
-#define PATIENCE_MS 500	 /* for the log, of all of a run */
-#define REQUIRED_MS 2000 /* for one record, with --require-audit */
-#define GET_DEVICE  _IOR('T', 0x32, unsigned) /* TIOCGDEV, ioctl_tty(2) */
-#define PTS_MAJOR   136 /* to 143: Documentation/admin-guide/devices.txt */
-#define TTY_MAJOR   4
+#define PATIENCE_MS  500  /* for the log, of all of a run */
+#define REQUIRED_MS  2000 /* for one record, with --require-audit */
+#define NOTES_LOGGED 16	  /* in the log, of all of a run */
+#define GET_DEVICE   _IOR('T', 0x32, unsigned) /* TIOCGDEV, ioctl_tty(2) */
+#define PTS_MAJOR    136 /* to 143: Documentation/admin-guide/devices.txt */
+#define TTY_MAJOR    4
 
 /* One run has one sink; exit(3) passes no argument. */
 static struct {
@@ -37,6 +38,7 @@ static struct {
 	struct tell t;
 	struct state state;
 	struct seen_list seen;
+	struct seen_list notes; /* no violations: EVENT_NOTE */
 } ev = {.t = {.on = VIOLATION_REPORT,
 	    .audit = {.fd = -1},
 	    .file = {.fd = -1, .dir = -1}}};
@@ -216,10 +218,31 @@ tell(struct seen *s, uint64_t count)
 		(void)tell_log_violation(&ev.t, &s->e, count, patience());
 }
 
+/* What is allowed and did not work: nobody is to blame, and nothing ends. */
+static void
+take_note(const struct event *e)
+{
+	struct seen *s = seen_add(&ev.notes, e);
+
+	if (s == NULL || s->told > 0)
+		return;
+	s->told = s->times;
+	if (ev.t.file.fd != -1)
+		(void)tell_file_note(&ev.t, &s->e, s->times);
+	if (ev.t.audit.there && ev.notes.n <= NOTES_LOGGED)
+		(void)tell_log_note(&ev.t, &s->e, s->times, patience());
+}
+
 enum events_verdict
 events_take(const struct event *e)
 {
-	struct seen *s = seen_add(&ev.seen, e);
+	struct seen *s;
+
+	if ((e->flags & EVENT_NOTE) != 0) {
+		take_note(e);
+		return verdict(0);
+	}
+	s = seen_add(&ev.seen, e);
 
 	ev.surfaces |= 1U << e->surface;
 	if (s != NULL && s->told == 0) {
@@ -239,38 +262,6 @@ unsigned
 events_surfaces(void)
 {
 	return ev.surfaces;
-}
-
-static void
-summary(int failed)
-{
-	const struct seen *s;
-	size_t i;
-
-	log_warn("%llu violation%s of what the profiles grant:",
-	    (unsigned long long)ev.seen.times, ev.seen.times == 1 ? "" : "s");
-	for (i = 0; i < ev.seen.n && i < SUMMARY_MAX; i++) {
-		s = &ev.seen.list[i];
-		log_warn("  %s: %s \"%s\", %s%s%s, %llu time%s",
-		    event_surface(s->e.surface), s->e.action,
-		    SHOWN(s->e.resource),
-		    s->e.rule[0] != '\0' ? SHOWN(s->e.rule) : "no match",
-		    s->e.profile < ev.t.nprofiles ? " of " : "",
-		    s->e.profile < ev.t.nprofiles
-			? ev.t.profiles[s->e.profile].name
-			: "",
-		    (unsigned long long)s->times, s->times == 1 ? "" : "s");
-	}
-	if (i < ev.seen.n)
-		log_warn("  and %zu others; see: carrel violations --run %s",
-		    ev.seen.n - i, ev.t.run);
-	if (ev.seen.lost > 0)
-		log_warn("  and %llu of which no more is known",
-		    (unsigned long long)ev.seen.lost);
-	if (failed)
-		log_warn("  which ends the run with %d, for a profile says "
-			 "on-violation = %s",
-		    EVENTS_EXIT, ev.t.on == VIOLATION_KILL ? "kill" : "fail");
 }
 
 /* What nobody will find where he looks for it. */
@@ -304,6 +295,10 @@ finish(const struct events_end *end, int code, int by_payload)
 		if (ev.seen.list[i].told < ev.seen.list[i].times)
 			tell(&ev.seen.list[i],
 			    ev.seen.list[i].times - ev.seen.list[i].told);
+	for (i = 0; i < ev.notes.n && ev.t.file.fd != -1; i++)
+		if (ev.notes.list[i].told < ev.notes.list[i].times)
+			(void)tell_file_note(&ev.t, &ev.notes.list[i].e,
+			    ev.notes.list[i].times - ev.notes.list[i].told);
 	if (ev.t.file.fd != -1) {
 		if (ev.seen.lost > 0)
 			(void)tell_file_lost(&ev.t, ev.seen.lost);
@@ -333,8 +328,11 @@ events_end(const struct events_end *end)
 		begin("refused", code);
 	if (ev.seen.times > 0) {
 		remember_run(&ev.state, &ev.t, &ev.seen, code);
-		summary(code == EVENTS_EXIT && !mine);
+		summary_violations(
+		    &ev.t, &ev.seen, code == EVENTS_EXIT && !mine);
 	}
+	if (ev.notes.times > 0 && (code != 0 || ev.t.options->verbose))
+		summary_notes(&ev.notes);
 	if (verdict(0) == EVENTS_BROKEN)
 		code = EXIT_CARREL;
 	/* what was refused leaves nothing behind */
@@ -343,5 +341,6 @@ events_end(const struct events_end *end)
 	tell_unwritten();
 	audit_close(&ev.t.audit);
 	seen_free(&ev.seen);
+	seen_free(&ev.notes);
 	return code;
 }

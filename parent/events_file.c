@@ -126,6 +126,19 @@ find_path(struct events_file *f)
 }
 
 int
+events_file_shared(const struct stat *st)
+{
+	struct stat s;
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &s) == 0 && s.st_dev == st->st_dev &&
+		    s.st_ino == st->st_ino)
+			return 1;
+	return 0;
+}
+
+int
 events_file_open(
     struct events_file *f, const char *path, uid_t uid, char *why, size_t len)
 {
@@ -151,6 +164,9 @@ events_file_open(
 	if (st.st_nlink != 1)
 		return refuse(f, why, len, path,
 		    "has another name, by which it could be written", ANOTHER);
+	if (events_file_shared(&st))
+		return refuse(f, why, len, path,
+		    "is a standard descriptor of the payload, too", ANOTHER);
 	if (find_torn(f, st.st_size) == -1)
 		return refuse(f, why, len, path, NULL, ANOTHER);
 	return 0;

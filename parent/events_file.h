@@ -30,6 +30,13 @@ int events_file_open(
 /* One line, which ends in a newline: 0, or -1 and it is counted. */
 int events_file_write(struct events_file *, const char *line, size_t n);
 
+/*
+ * The payload has it, too: one of its standard descriptors is open on the same
+ * file. Even one for reading, which /proc/self/fd opens anew.
+ */
+struct stat;
+int events_file_shared(const struct stat *);
+
 /* Closes. With undo a file that was made, and is still the same, goes too. */
 void events_file_close(struct events_file *, int undo);
 

@@ -145,14 +145,20 @@ begin_run(const struct install *in, const struct options *o,
 	close(control[1]);
 }
 
+static void
+tell(const struct monitored *w, const struct caller *c, const struct asked *a)
+{
+	/* it has ended: what it said of that is still to be read */
+	if (setup_tell(w->control, c, a->deadline) == -1 && errno != EPIPE)
+		fatal("cannot tell the set-up who calls: %s", strerror(errno));
+}
+
 static int
 run(struct monitored *w, const struct caller *c, const struct asked *a)
 {
 	events_know(w->start, c);
 	w->caller = c;
 	w->parser = a->pid;
-	if (setup_tell(w->control, c, a->deadline) == -1 && errno != EPIPE)
-		fatal("cannot tell the set-up who calls: %s", strerror(errno));
 	close(a->fd);
 	no_privilege();
 	return monitor_run(w);
@@ -190,17 +196,22 @@ main(int argc, char **argv, char **envp)
 		monitor_block(); /* before there is a child to wait for */
 	/*
 	 * The set-up makes its namespaces while this process finds out who
-	 * calls; the parser then finds its request, and need not wait.
+	 * calls. Then the parser works beside it, and this process is in
+	 * nobody's way: each finds what it needs in its socket.
 	 */
 	ask_open(&a);
 	if (o.command == COMMAND_RUN)
 		begin_run(&in, &o, &st, &a, &w);
 	account_find(&st, &o, &c);
-	ask_start(&in, &a);
 	ask_send(&a, &in, &o, &st, &c);
-	if (o.command == COMMAND_PROFILE)
+	if (o.command == COMMAND_PROFILE) {
+		ask_start(&in, &a);
 		explain_profile(&in, &o, &st, &c, &a);
+	}
 	protect_find(&in, &st, o.pack, &c);
+	if (o.command == COMMAND_RUN)
+		tell(&w, &c, &a);
+	ask_start(&in, &a);
 	if (o.command == COMMAND_EXPLAIN)
 		return explain_run(&in, &o, &st, &c, &a);
 	return run(&w, &c, &a);

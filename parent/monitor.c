@@ -544,7 +544,7 @@ monitor_run(const struct monitored *w)
 		bound_over(&m.bounds);
 	bound_free(&m.bounds);
 	monitor_last_events(&m);
-	if (w->outside->failed && m.started && m.by_payload) {
+	if ((w->outside->failed || m.unseen) && m.started && m.by_payload) {
 		m.code = EXIT_CARREL;
 		m.by_payload = m.signal = 0;
 	}

@@ -64,9 +64,9 @@ monitor_rule(struct monitor *m, const struct control *c)
 	    c->b >= PROFILES_MAX || m->rules[c->a].rule != NULL)
 		return -1;
 	line = strtoul(c->text, &rule, 10);
-	/* line 0: what every pack has */
-	if (*rule != ' ' || rule == c->text || line > UINT32_MAX ||
-	    strlen(rule + 1) > EVENT_RULE_MAX)
+	/* without a line (0): every pack says so */
+	if (c->text[0] < '0' || c->text[0] > '9' || *rule != ' ' ||
+	    line > UINT32_MAX || strlen(rule + 1) > EVENT_RULE_MAX)
 		return -1;
 	r = &m->rules[c->a];
 	r->profile = (uint16_t)c->b;
@@ -118,18 +118,25 @@ monitor_answer_execs(struct monitor *m, const struct control *c)
 	monitor_give_up(m, EXIT_CARREL);
 }
 
-/* Without it every attempt to execute fails, and nobody would know why. */
+/*
+ * Without it what it answers fails, and nobody would know why. The payload may
+ * end by that before this process hears of it: no more is it a run of which
+ * all was seen.
+ */
 void
 monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
 {
 	if (pid != m->notifier)
 		return;
 	m->notifier = 0;
-	if (m->gone || m->code != -1 || status == 0)
+	if (m->gone ? !WIFSIGNALED(status) : status == 0)
 		return;
-	log_warn("what answers for [exec] and [audit] ended by itself; the run "
-		 "ends");
-	monitor_give_up(m, EXIT_CARREL);
+	m->unseen = 1;
+	if (m->code == -1 || m->by_payload)
+		log_warn("what answers for [exec] and [audit] ended by itself; "
+			 "the run ends");
+	if (m->code == -1)
+		monitor_give_up(m, EXIT_CARREL);
 }
 
 void
@@ -204,6 +211,7 @@ monitor_last_events(struct monitor *m)
 	struct pollfd p[MONITOR_SOURCES];
 	int64_t deadline = channel_now() + LAST_MS;
 	size_t i, open;
+	int status;
 
 	outside_finish(m->w->outside);
 	do {
@@ -216,6 +224,8 @@ monitor_last_events(struct monitor *m)
 		if (open > 0)
 			(void)poll(p, MONITOR_SOURCES, channel_left(deadline));
 	} while (open > 0 && channel_left(deadline) > 0);
+	if (m->notifier > 0 && waitpid(m->notifier, &status, WNOHANG) > 0)
+		monitor_notifier_ended(m, m->notifier, status);
 	if (m->notifier > 0) {
 		(void)kill(m->notifier, SIGKILL);
 		(void)waitpid(m->notifier, NULL, 0);

@@ -41,6 +41,7 @@ struct monitor {
 	struct rusage usage; /* of all inside, in the end */
 	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */
 	pid_t notifier;	     /* answers calls; 0: there is none */
+	int unseen;	     /* it ended before those who ask it */
 	/* whose lines it then names */
 	struct notify_rule rules[NOTIFY_REASONS];
 	struct places places;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ipc/channel.h"
 #include "ipc/event.h"
 #include "ipc/policy.h"
 #include "notify.h"
@@ -25,6 +26,7 @@
 #endif
 
 #define FINISH_MS    400 /* for what could not be told, in the end */
+#define PATIENCE_MS  500 /* for room to tell it, of all of a run */
 #define NOTICE_BYTES 512 /* the kernel's may be longer than our headers' */
 
 union notice {
@@ -37,6 +39,7 @@ struct serving {
 	const struct notify *n;
 	int used;	 /* once = yes: the one attempt was let through */
 	uint32_t untold; /* refusals for which the socket had no room */
+	int waited;	 /* ms, of PATIENCE_MS */
 	struct notify_view view;
 };
 
@@ -76,12 +79,31 @@ struct attempt {
 	char path[NOTIFY_PATH_LEN];
 };
 
-/* Never waits: a payload that tries without end does not stop itself. */
+/*
+ * A burst is more than a socket holds: the payload, which made it, waits while
+ * the monitor reads. But not long, for the monitor may be stopped.
+ */
+static int
+send_patiently(struct serving *s, const struct event *e)
+{
+	struct pollfd p = {.fd = s->n->events, .events = POLLOUT};
+	int64_t began;
+
+	while (event_send(s->n->events, e) == -1) {
+		if (errno != EAGAIN || s->waited >= PATIENCE_MS)
+			return -1;
+		began = channel_now();
+		(void)poll(&p, 1, PATIENCE_MS - s->waited);
+		s->waited += (int)(channel_now() - began) + 1;
+	}
+	return 0;
+}
+
 static void
 tell(struct serving *s, const struct event *e)
 {
 	(void)tell_untold(s);
-	if (event_send(s->n->events, e) == -1 && s->untold < UINT32_MAX)
+	if (send_patiently(s, e) == -1 && s->untold < UINT32_MAX)
 		s->untold++;
 }
 

@@ -11,6 +11,7 @@
 
 #include "config.h"
 #include "ipc/limits.h"
+#include "events_file.h"
 #include "options.h"
 
 enum {
@@ -176,6 +177,11 @@ read_status_file(const struct reading *r)
 	r->o->status_file = NULL;
 	if (fstat(r->o->status_fd, &st) == -1 || !S_ISREG(st.st_mode))
 		return 0;
+	if (events_file_shared(&st))
+		return wrong(r,
+		    "--status-fd %d is a file that the payload has as a "
+		    "standard descriptor, too; use another file, or a pipe",
+		    r->o->status_fd);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", r->o->status_fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0)

@@ -45,10 +45,7 @@ places_tell(int control, const struct policy *po, const struct plan *plan)
 static int
 is_sound(const struct places *ps, const struct place *p)
 {
-	/*
-	 * A grant of carrel's own has none of them, any other has all, but for
-	 * the line of what every pack has.
-	 */
+	/* one of carrel's own has nothing of it; a pack's may have no line */
 	if (p->verb > VERB_LAST || (p->verb == 0 && p->line != 0) ||
 	    (p->verb == 0) != (p->profile == EVENT_NO_PROFILE) ||
 	    (p->verb != 0 && p->profile >= PROFILES_MAX))

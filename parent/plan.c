@@ -20,7 +20,7 @@ struct chunk {
 	char text[];
 };
 
-static char *
+static const char *
 keep(struct plan *pl, const char *s)
 {
 	size_t len = strlen(s) + 1, cap = len > CHUNK_BYTES ? len : CHUNK_BYTES;
@@ -36,7 +36,7 @@ keep(struct plan *pl, const char *s)
 	}
 	s = memcpy(c->text + c->used, s, len);
 	c->used += len;
-	return (char *)(uintptr_t)s;
+	return s;
 }
 
 /*

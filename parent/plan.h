@@ -43,11 +43,11 @@ enum step_kind {
 
 struct step {
 	uint8_t kind, flags;
-	uint16_t mode; /* DIR, FILE, TMPFS */
-	int grant;     /* index in the policy, or -1: carrel's own */
-	char *guest;   /* clean path inside */
-	char *text;    /* see the kinds; "" otherwise */
-	uint64_t size; /* TMPFS: bytes */
+	uint16_t mode;	   /* DIR, FILE, TMPFS */
+	int grant;	   /* index in the policy, or -1: carrel's own */
+	const char *guest; /* clean path inside */
+	const char *text;  /* see the kinds; "" otherwise */
+	uint64_t size;	   /* TMPFS: bytes */
 };
 
 /* An element of a list, and why it is there; raw text as in struct env_row. */

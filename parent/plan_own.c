@@ -26,7 +26,8 @@
  * everything stands; /dev is a directory of it, so it is read-only with it,
  * while each node is a mount of its own from the host's /dev (mknod(2) is
  * not allowed in a user namespace). /proc/sys is bound onto itself like any
- * pin, and read-only as that mount.
+ * pin, and read-only as that mount. In the order of path_cmp(), which leaves
+ * less to sort.
  */
 static const struct {
 	const char *guest, *text;
@@ -37,38 +38,38 @@ static const struct {
     {"/", "", STEP_TMPFS, STEP_RDONLY | STEP_NODEV, 0755, PLAN_ROOT_SIZE},
     /* by itself: a device that is granted shall not make it */
     {"/dev", "", STEP_DIR, 0, 0755, 0},
-    DEVICE("/dev/null"),
-    DEVICE("/dev/zero"),
-    DEVICE("/dev/full"),
-    DEVICE("/dev/random"),
-    DEVICE("/dev/urandom"),
-    DEVICE("/dev/tty"),
     LINK("/dev/fd", "/proc/self/fd"),
-    LINK("/dev/stdin", "/proc/self/fd/0"),
-    LINK("/dev/stdout", "/proc/self/fd/1"),
-    LINK("/dev/stderr", "/proc/self/fd/2"),
+    DEVICE("/dev/full"),
+    DEVICE("/dev/null"),
     LINK("/dev/ptmx", "pts/ptmx"),
     {"/dev/pts", "", STEP_DEVPTS, STEP_NOEXEC, 0, 0},
+    DEVICE("/dev/random"),
     {"/dev/shm", "", STEP_TMPFS, STEP_NODEV, 01777, PLAN_SHM_SIZE},
+    LINK("/dev/stderr", "/proc/self/fd/2"),
+    LINK("/dev/stdin", "/proc/self/fd/0"),
+    LINK("/dev/stdout", "/proc/self/fd/1"),
+    DEVICE("/dev/tty"),
+    DEVICE("/dev/urandom"),
+    DEVICE("/dev/zero"),
     {"/proc", "", STEP_PROC, STEP_NODEV | STEP_NOEXEC, 0, 0},
-    MASK("kcore"),
-    MASK("keys"),
-    MASK("key-users"),
-    MASK("sysrq-trigger"),
-    MASK("config.gz"),
-    MASK("timer_list"),
-    MASK("sched_debug"),
     MASK("cmdline"),
-    MASK("modules"),
-    MASK("kallsyms"),
+    MASK("config.gz"),
     MASK("diskstats"),
-    MASK("partitions"),
     MASK("interrupts"),
     MASK("iomem"),
     MASK("ioports"),
+    MASK("kallsyms"),
+    MASK("kcore"),
+    MASK("key-users"),
+    MASK("keys"),
+    MASK("modules"),
+    MASK("partitions"),
+    MASK("sched_debug"),
     MASK("swaps"),
     {"/proc/sys", "", STEP_PIN,
 	STEP_RDONLY | STEP_ISDIR | STEP_NODEV | STEP_NOEXEC, 0, 0},
+    MASK("sysrq-trigger"),
+    MASK("timer_list"),
 };
 
 int
@@ -82,7 +83,10 @@ plan_fixed(struct draft *d)
 		s.flags = base[i].flags | STEP_FIXED;
 		s.mode = base[i].mode;
 		s.size = base[i].size;
-		if (plan_own(d, &s, base[i].guest, base[i].text) == -1)
+		/* they live as long as any plan: no copies */
+		s.guest = base[i].guest;
+		s.text = base[i].text;
+		if (plan_own(d, &s, s.guest, s.text) == -1)
 			return -1;
 	}
 	return 0;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ipc/caller.h"
 #include "ipc/kept.h"
@@ -50,20 +51,22 @@ command_line(const struct tell *t, char *buf, size_t len)
 			break;
 }
 
+/* With bare the file shall be there even if nothing can be written to it. */
 static void
 save(struct state *st, const char *sub, const char *name, size_t max,
-    const struct kept *k)
+    const struct kept *k, int bare)
 {
 	struct state_file f;
 	int good;
 
-	if (st->bad)
-		return;
 	if (state_begin(st, sub, name, max, &f) == -1) {
 		no_state(st);
 		return;
 	}
-	good = kept_write(f.fd, k) == 0;
+	if (!(good = kept_write(f.fd, k) == 0)) {
+		no_state(st);
+		good = bare && ftruncate(f.fd, 0) == 0;
+	}
 	if (state_end(&f, good) == -1)
 		no_state(st);
 }
@@ -120,8 +123,19 @@ remember_flag(struct state *st, struct tell *t, const struct seen_list *l,
 		keep_begin(t, &k, &p, command, sizeof(command));
 		keep_profile(t, l, &p, i);
 		k.nprofiles = 1;
-		save(st, "flagged", p.digest, STATE_FLAGS_MAX, &k);
+		/* who fills the disk first shall not go without a flag */
+		save(st, "flagged", p.digest, STATE_FLAGS_MAX, &k, 1);
 	}
+}
+
+/* 128 runs of 256 events with whole paths would be 160 MB. */
+static const char *
+short_of(char buf[KEPT_RESOURCE_MAX + 1], const char *s)
+{
+	snprintf(buf, KEPT_RESOURCE_MAX + 1, "%s", s);
+	if (strlen(s) > KEPT_RESOURCE_MAX)
+		strcpy(buf + KEPT_RESOURCE_MAX - 3, "...");
+	return buf;
 }
 
 void
@@ -129,6 +143,7 @@ remember_run(
     struct state *st, const struct tell *t, const struct seen_list *l, int code)
 {
 	static struct event events[EVENTS_MAX];
+	static char resource[EVENTS_MAX][KEPT_RESOURCE_MAX + 1];
 	static struct kept_profile profiles[PROFILES_MAX];
 	char command[KEPT_COMMAND_MAX];
 	struct kept k;
@@ -139,6 +154,7 @@ remember_run(
 		keep_profile(t, l, &profiles[i], i);
 	for (i = 0; i < l->n; i++) {
 		events[i] = l->list[i].e;
+		events[i].resource = short_of(resource[i], events[i].resource);
 		events[i].count = l->list[i].times > UINT32_MAX
 				      ? UINT32_MAX
 				      : (uint32_t)l->list[i].times;
@@ -149,5 +165,6 @@ remember_run(
 	k.violations = l->times;
 	k.lost = l->lost;
 	k.code = (uint32_t)code;
-	save(st, "runs", t->run, STATE_RUNS_MAX, &k);
+	if (!st->bad)
+		save(st, "runs", t->run, STATE_RUNS_MAX, &k, 0);
 }

@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "root_parts.h"
 
+#define TERMINALS_MAX	"256" /* of /dev/pts */
 #define BYTES_PER_INODE 2048
 #define FEW_INODES	1024 /* however small it is */
 
@@ -183,7 +184,9 @@ build_tmpfs(struct build *b, const struct step *s)
 static int
 build_special(struct build *b, const struct step *s)
 {
-	static const char *const pts[] = {"ptmxmode", "0666", NULL};
+	/* all of the host share the number of terminals that there can be */
+	static const char *const pts[] = {
+	    "ptmxmode", "0666", "max", TERMINALS_MAX, NULL};
 	int proc = s->kind == STEP_PROC, mount, dir;
 	const char *name;
 
@@ -191,7 +194,7 @@ build_special(struct build *b, const struct step *s)
 	if (dir == -1)
 		return -1;
 	mount = mountapi_new(
-	    proc ? "proc" : "devpts", proc ? &pts[2] : pts, root_attributes(s));
+	    proc ? "proc" : "devpts", proc ? &pts[4] : pts, root_attributes(s));
 	if (mount == -1)
 		return root_fail(b, proc ? CAUSE_PROC : CAUSE_MOUNT,
 		    proc ? "new procfs" : "new devpts", s);

@@ -168,6 +168,24 @@ tell_file_violation(struct tell *t, const struct event *e, uint64_t count)
 }
 
 int
+tell_file_note(struct tell *t, const struct event *e, uint64_t count)
+{
+	char name[EVENT_ERRNO_LEN];
+	struct json j;
+
+	line_begin(t, &j, "unreached");
+	json_pair(&j, "surface", event_surface(e->surface));
+	json_pair(&j, "action", e->action);
+	json_pair(&j, "resource", e->resource);
+	json_pair(&j, "error", event_errno(e->err, name));
+	json_pair(&j, "rule", e->rule[0] != '\0' ? e->rule : "no match");
+	if (e->line != 0)
+		json_count(&j, "line", e->line);
+	json_count(&j, "count", count);
+	return line_end(t, &j);
+}
+
+int
 tell_file_lost(struct tell *t, uint64_t count)
 {
 	struct json j;

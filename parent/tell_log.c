@@ -134,6 +134,25 @@ tell_log_violation(
 }
 
 int
+tell_log_note(struct tell *t, const struct event *e, uint64_t count, int wait)
+{
+	char name[EVENT_ERRNO_LEN];
+	struct audit_line l;
+
+	audit_begin(&l, AUDIT_INFO, "unreached");
+	audit_text(&l, "run", t->run);
+	audit_text(&l, "user", t->caller->user);
+	audit_number(&l, "uid", t->uid);
+	audit_text(&l, "surface", event_surface(e->surface));
+	audit_text(&l, "action", e->action);
+	audit_text(&l, "error", event_errno(e->err, name));
+	audit_text(&l, "rule", e->rule[0] != '\0' ? e->rule : "no match");
+	audit_number(&l, "count", count);
+	audit_text(&l, "resource", e->resource);
+	return audit_send(&t->audit, &l, wait);
+}
+
+int
 tell_log_lost(struct tell *t, uint64_t count, int wait)
 {
 	struct audit_line l;

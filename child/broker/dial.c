@@ -1,30 +1,35 @@
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "broker.h"
+#include "ipc/channel.h"
 #include "lookup.h"
 #include "loop.h"
 #include "own.h"
 #include "socket.h"
 
-struct
-try {
+/* an address of a name, and both */
+#define PLACE	    (EGRESS_HOST_MAX + ADDRESS_TEXT + 32)
+#define PATIENCE_MS 1000 /* of the payload: then the outside was slow */
+
+struct attempt {
 	struct dial *of;
 	int fd; /* -1: none */
 	struct watch *watch;
 };
 
 struct dial {
-	TAILQ_ENTRY(dial) entry; /* while it waits */
+	TAILQ_ENTRY(dial) entry; /* of those that wait, or of those that run */
 	struct broker *b;
 	struct target to;
 	char name[EGRESS_HOST_MAX + 1];
 	struct dial **where;
-	void (*done)(void *, int, int);
+	void (*done)(void *, int, struct watch *, int);
 	void *arg;
 	int active, begun; /* begun: the first address was tried */
 	struct lookup *lookup;
@@ -32,11 +37,14 @@ struct dial {
 	struct dns_found v6, v4;
 	size_t next6, next4;
 	int last; /* the family that was tried last */
-	struct try try[DIAL_TRIES];
+	struct attempt try[DIAL_TRIES];
 	struct watch *deadline, *stagger;
 	int err;	     /* of the last that failed */
 	const char *refused; /* why one was, or NULL */
 	struct address which;
+	struct address tried; /* the last that was not; family 0: none */
+	const char *lack;     /* of the name, or NULL */
+	int64_t since;	      /* it was begun */
 };
 
 static void next(struct dial *);
@@ -46,10 +54,11 @@ dialer_init(struct dialer *d)
 {
 	memset(d, 0, sizeof(*d));
 	TAILQ_INIT(&d->waiting);
+	TAILQ_INIT(&d->running);
 }
 
 static void
-drop(struct try *t)
+drop(struct attempt *t)
 {
 	watch_free(t->watch);
 	t->watch = NULL;
@@ -59,6 +68,26 @@ drop(struct try *t)
 }
 
 static void begin(struct dial *);
+
+/* One is kept: its size makes each allocation a system call. */
+static void
+put_away(struct dialer *all, struct dial *d)
+{
+	free(all->spare);
+	all->spare = d;
+}
+
+static struct dial *
+get(struct dialer *all)
+{
+	struct dial *d = all->spare;
+
+	if (d == NULL)
+		return calloc(1, sizeof(*d));
+	all->spare = NULL;
+	memset(d, 0, sizeof(*d));
+	return d;
+}
 
 static void
 release(struct dial *d)
@@ -75,10 +104,11 @@ release(struct dial *d)
 	*d->where = NULL;
 	if (!d->active) {
 		TAILQ_REMOVE(&all->waiting, d, entry);
-		free(d);
+		put_away(all, d);
 		return;
 	}
-	free(d);
+	TAILQ_REMOVE(&all->running, d, entry);
+	put_away(all, d);
 	all->active--;
 	if ((waiting = TAILQ_FIRST(&all->waiting)) == NULL) {
 		all->said = 0;
@@ -88,41 +118,100 @@ release(struct dial *d)
 	begin(waiting);
 }
 
-void
-dial_cancel(struct dial *d)
-{
-	if (d != NULL)
-		release(d);
-}
-
 static void
-finish(struct dial *d, int fd, int err)
+finish(struct dial *d, int fd, struct watch *w, int err)
 {
-	void (*done)(void *, int, int) = d->done;
+	void (*done)(void *, int, struct watch *, int) = d->done;
 	void *arg = d->arg;
 
 	release(d);
-	done(arg, fd, err);
+	done(arg, fd, w, err);
+}
+
+/* One of them it is. */
+static void
+finish_with(struct dial *d, struct attempt *t)
+{
+	struct watch *w = t->watch;
+	int fd = t->fd;
+
+	t->watch = NULL;
+	t->fd = -1;
+	finish(d, fd, w, 0);
+}
+
+/* "tcp NAME:PORT (ADDRESS)", or without either of the two. */
+static const char *
+place(const struct dial *d, const struct address *a, char buf[PLACE])
+{
+	char text[ADDRESS_TEXT] = "";
+	const char *proto = d->to.udp ? "udp" : "tcp";
+
+	if (a->family != 0)
+		address_text(a, text);
+	if (d->to.name == NULL)
+		snprintf(buf, PLACE,
+		    a->family == AF_INET6 ? "%s [%s]:%u" : "%s %s:%u", proto,
+		    text, d->to.port);
+	else
+		snprintf(buf, PLACE, "%s %s:%u%s%s%s", proto, d->name,
+		    d->to.port, text[0] != '\0' ? " (" : "", text,
+		    text[0] != '\0' ? ")" : "");
+	return buf;
+}
+
+static void
+tell_unreached(const struct dial *d, int err)
+{
+	char buf[PLACE];
+
+	report_unreached(&d->b->report, d->to.rule, "connect", err, "%s%s%s",
+	    place(d, &d->tried, buf),
+	    d->tried.family == 0 && d->lack != NULL ? ": " : "",
+	    d->tried.family == 0 && d->lack != NULL ? d->lack : "");
 }
 
 static void
 fail(struct dial *d, int err)
 {
-	char text[ADDRESS_TEXT];
-	int named = d->to.name != NULL;
+	char buf[PLACE];
 
 	if (d->refused != NULL) {
-		address_text(&d->which, text);
 		report_refused(&d->b->report, d->to.rule, "connect", ECONNRESET,
-		    "%s %s%s%s:%u%s%s%s: %s", d->to.udp ? "udp" : "tcp",
-		    !named && d->which.family == AF_INET6 ? "[" : "",
-		    named ? d->name : text,
-		    !named && d->which.family == AF_INET6 ? "]" : "",
-		    d->to.port, named ? " (" : "", named ? text : "",
-		    named ? ")" : "", d->refused);
+		    "%s: %s", place(d, &d->which, buf), d->refused);
 		err = EACCES;
+	} else {
+		tell_unreached(d, err);
 	}
-	finish(d, -1, err);
+	finish(d, -1, NULL, err);
+}
+
+/* Nobody waits any more; where it took long, that is worth a word. */
+static void
+tell_given_up(const struct dial *d)
+{
+	if (d->active && d->refused == NULL &&
+	    channel_now() - d->since >= PATIENCE_MS)
+		tell_unreached(d, ETIMEDOUT);
+}
+
+void
+dial_cancel(struct dial *d)
+{
+	if (d == NULL)
+		return;
+	tell_given_up(d);
+	release(d);
+}
+
+void
+dialer_end(struct broker *b)
+{
+	const struct dial *d;
+
+	for (d = TAILQ_FIRST(&b->dialer.running); d != NULL;
+	     d = TAILQ_NEXT(d, entry))
+		tell_given_up(d);
 }
 
 static void
@@ -156,43 +245,44 @@ pick(struct dial *d)
 static void
 answered(unsigned what, void *arg)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	struct dial *d = t->of;
 	socklen_t len = sizeof(d->err);
-	int fd = t->fd;
 
 	(void)what;
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &d->err, &len) == -1)
+	if (getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &d->err, &len) == -1)
 		d->err = errno;
 	if (d->err != 0) {
 		drop(t);
 		next(d);
 		return;
 	}
-	t->fd = -1;
-	finish(d, fd, 0);
+	finish_with(d, t);
 }
 
 /* What was judged is what is connected. 1: done at once; 0: begun; -1 */
 static int
-connect_to(struct dial *d, struct try *t, const struct address *a)
+connect_to(struct dial *d, struct attempt *t, const struct address *a)
 {
 	struct sockaddr_storage ss;
 	socklen_t len;
 	enum reach reach;
 	const char *why;
+	int n;
 
 	reach = own_judge(d->b->own, a, &why);
 	if (reach == REACH_NEVER ||
 	    (reach == REACH_PRIVATE && !d->to.private)) {
 		if (strcmp(why, "no route") == 0) {
 			d->err = ENETUNREACH;
+			d->tried = *a;
 			return -1;
 		}
 		d->refused = why;
 		d->which = *a;
 		return -1;
 	}
+	d->tried = *a;
 	t->fd = socket(a->family,
 	    (d->to.udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK |
 		SOCK_CLOEXEC,
@@ -202,11 +292,12 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 		return -1;
 	}
 	len = sockaddr_write(a, d->to.port, &ss);
-	if (connect(t->fd, (struct sockaddr *)&ss, len) == 0)
+	n = connect(t->fd, (struct sockaddr *)&ss, len);
+	if (n == 0 && d->to.udp)
 		return 1;
-	if (errno == EINPROGRESS) {
-		t->watch =
-		    watch_new(d->b->loop, t->fd, LOOP_WRITE, answered, t);
+	if (n == 0 || errno == EINPROGRESS) {
+		t->watch = watch_new(d->b->loop, t->fd,
+		    LOOP_READ | LOOP_WRITE | LOOP_EDGE, answered, t);
 		if (t->watch != NULL && watch_start(t->watch, -1) == 0)
 			return 0;
 		errno = ENOMEM;
@@ -216,10 +307,10 @@ connect_to(struct dial *d, struct try *t, const struct address *a)
 	return -1;
 }
 
-static struct try *
+static struct attempt *
 free_try(struct dial *d, int *busy)
 {
-	struct try *t, *idle = NULL;
+	struct attempt *t, *idle = NULL;
 
 	*busy = 0;
 	for (t = d->try; t < d->try + DIAL_TRIES; t++)
@@ -235,17 +326,15 @@ static void
 next(struct dial *d)
 {
 	const struct address *a = NULL;
-	struct try *t;
-	int busy, n = -1, fd;
+	struct attempt *t;
+	int busy, n = -1;
 
 	d->begun = 1;
 	watch_stop(d->stagger);
 	while ((t = free_try(d, &busy)) != NULL && (a = pick(d)) != NULL) {
 		n = connect_to(d, t, a);
 		if (n == 1) {
-			fd = t->fd;
-			t->fd = -1;
-			finish(d, fd, 0);
+			finish_with(d, t);
 			return;
 		}
 		if (n == 0) {
@@ -268,6 +357,12 @@ found(void *arg, int family, enum dns_verdict v, const struct dns_found *f)
 	for (i = 0; i < mine->n; i++)
 		reach_unmap(&mine->address[i]);
 	d->owed--;
+	if (v == DNS_FAILED)
+		d->lack = "no name server has an answer";
+	else if (v == DNS_NO_NAME && d->lack == NULL)
+		d->lack = "there is no such name";
+	else if (v == DNS_NONE && d->lack == NULL)
+		d->lack = "the name has no address";
 	if (v == DNS_NO_NAME || v == DNS_NONE)
 		d->err = EHOSTUNREACH;
 	if (d->owed == 0 || (family == AF_INET6 && f->n > 0)) {
@@ -281,6 +376,8 @@ static void
 begin(struct dial *d)
 {
 	d->active = 1;
+	TAILQ_INSERT_TAIL(&d->b->dialer.running, d, entry);
+	d->since = channel_now();
 	d->b->dialer.active++;
 	d->err = EHOSTUNREACH;
 	if (watch_start(d->deadline, DIAL_SECONDS * 1000) == -1) {
@@ -303,10 +400,10 @@ begin(struct dial *d)
 
 int
 dial_start(struct broker *b, const struct target *to, struct dial **where,
-    void (*done)(void *, int, int), void *arg)
+    void (*done)(void *, int, struct watch *, int), void *arg)
 {
 	struct dialer *all = &b->dialer;
-	struct dial *d = calloc(1, sizeof(*d));
+	struct dial *d = get(all);
 	size_t i;
 
 	if (d == NULL)
@@ -319,13 +416,13 @@ dial_start(struct broker *b, const struct target *to, struct dial **where,
 	d->done = done;
 	d->arg = arg;
 	for (i = 0; i < DIAL_TRIES; i++)
-		d->try[i] = (struct try){d, -1, NULL};
+		d->try[i] = (struct attempt){d, -1, NULL};
 	d->deadline = watch_new(b->loop, -1, 0, expired, d);
 	d->stagger = watch_new(b->loop, -1, 0, staggered, d);
 	if (d->deadline == NULL || d->stagger == NULL) {
 		watch_free(d->deadline);
 		watch_free(d->stagger);
-		free(d);
+		put_away(all, d);
 		return -1;
 	}
 	*where = d;

@@ -10,6 +10,7 @@
 struct broker;
 struct broker_rule;
 struct dial;
+struct watch;
 
 /*
  * A connection to the outside: the name is looked up, each address is judged
@@ -25,7 +26,8 @@ struct dial;
 #define DIAL_TRIES	4   /* beside each other */
 
 struct dialer {
-	TAILQ_HEAD(dials, dial) waiting;
+	TAILQ_HEAD(dials, dial) waiting, running;
+	struct dial *spare; /* the last one that ended: there will be others */
 	size_t active;
 	int said; /* that some have to wait */
 };
@@ -43,11 +45,15 @@ void dialer_init(struct dialer *);
 
 /*
  * done may be called before this returns, and is called once: with a
- * descriptor, or -1 and errno. *where is the dial until then. 0, or -1 if
- * there is no memory (done is not called then).
+ * descriptor, or -1 and errno. Of TCP the descriptor is watched for reading
+ * and writing (LOOP_EDGE), and done takes that over (watch_give()); of UDP w
+ * is NULL. *where is the dial until then. 0, or -1 if there is no memory (done
+ * is not called then).
  */
 int dial_start(struct broker *, const struct target *, struct dial **where,
-    void (*done)(void *arg, int fd, int err), void *arg);
+    void (*done)(void *arg, int fd, struct watch *w, int err), void *arg);
+/* At the end of a run: what was never answered is told. */
+void dialer_end(struct broker *);
 void dial_cancel(struct dial *); /* done is not called; NULL is nothing */
 
 #endif

@@ -13,7 +13,6 @@
 #define FLAG_RA	    0x0080
 #define OPCODE	    0x7800
 #define RCODE	    0x000f
-#define TTL	    300	 /* an address stands for its name all of a run */
 #define PAYLOAD_MAX 1232 /* of EDNS: what we would take, RFC 9715 */
 
 static uint16_t
@@ -139,7 +138,7 @@ put_opt(uint8_t *p, unsigned high)
 
 size_t
 dns_write_answer(const struct dns_question *q, int rcode,
-    const struct address *a, uint8_t out[DNS_ANSWER_MAX])
+    const struct address *a, uint32_t ttl, uint8_t out[DNS_ANSWER_MAX])
 {
 	size_t n = a == NULL || rcode != DNS_OK ? 0 : address_len(a);
 	uint8_t *p = out;
@@ -157,8 +156,8 @@ dns_write_answer(const struct dns_question *q, int rcode,
 		p = put16(p, POINTER << 8 | DNS_HEADER);
 		p = put16(p, n == 4 ? DNS_A : DNS_AAAA);
 		p = put16(p, CLASS_IN);
-		p = put16(p, 0);
-		p = put16(p, TTL);
+		p = put16(p, ttl >> 16);
+		p = put16(p, ttl);
 		p = put16(p, (unsigned)n);
 		memcpy(p, a->bytes, n);
 		p += n;
@@ -197,8 +196,30 @@ dns_write_query(uint16_t id, const char *name, enum dns_type type,
 }
 
 /*
+ * What is no name of a host may stand in the middle of a chain of aliases, as
+ * it is and in lower case; "" if nothing printable can.
+ */
+static void
+odd_name(char name[EGRESS_HOST_MAX + 1], const char *text, size_t n)
+{
+	size_t i;
+
+	name[0] = '\0';
+	if (n == 0 || n - 1 > EGRESS_HOST_MAX)
+		return;
+	for (i = 0; i < n; i++)
+		if (text[i] <= ' ' || text[i] >= 0x7f)
+			return;
+	for (i = 0; i < n - 1; i++) /* without the dot at its end */
+		name[i] = text[i] >= 'A' && text[i] <= 'Z'
+			      ? (char)(text[i] - 'A' + 'a')
+			      : text[i];
+	name[i] = '\0';
+}
+
+/*
  * The name at *at, which is moved behind it, in lower case; "" for one that is
- * no host name. A pointer leads only backwards, so there is no loop. 0 or -1.
+ * none. A pointer leads only backwards, so there is no loop. 0 or -1.
  */
 static int
 packed_name(
@@ -236,15 +257,18 @@ packed_name(
 	}
 	if (!jumped)
 		*at = here;
-	if (odd || hostname_normalise(name, text, used) == -1)
+	if (odd)
 		name[0] = '\0';
+	else if (hostname_normalise(name, text, used) == -1)
+		odd_name(name, text, used);
 	return 0;
 }
 
 /* A record of an answer, as far as it matters. */
 struct found_record {
-	char owner[EGRESS_HOST_MAX + 1]; /* "": no host name */
+	char owner[EGRESS_HOST_MAX + 1]; /* "": no name */
 	uint16_t type;
+	uint32_t ttl;
 	size_t data, len; /* in the message */
 };
 
@@ -257,6 +281,9 @@ next_record(const uint8_t *p, size_t len, size_t *at, struct found_record *r)
 		return -1;
 	r->type = get16(p + *at);
 	class = get16(p + *at + 2);
+	r->ttl = (uint32_t)get16(p + *at + 4) << 16 | get16(p + *at + 6);
+	if (r->ttl > INT32_MAX)
+		r->ttl = 0; /* RFC 2181, 8 */
 	r->len = get16(p + *at + 8);
 	r->data = *at + 10;
 	if (r->len > len - r->data)
@@ -299,10 +326,13 @@ one_pass(const uint8_t *p, size_t len, size_t at, const char *owner,
 			return -1;
 		if (strcmp(r.owner, owner) != 0)
 			continue;
-		if (r.type == type && r.len == (type == DNS_A ? 4U : 16U))
+		if (r.type == type && r.len == (type == DNS_A ? 4U : 16U)) {
 			keep(f, p + r.data, type);
+			f->ttl = r.ttl < f->ttl ? r.ttl : f->ttl;
+		}
 		if (r.type != DNS_CNAME || alias)
 			continue;
+		f->ttl = r.ttl < f->ttl ? r.ttl : f->ttl;
 		end = r.data;
 		if (packed_name(p, r.data + r.len, &end, next) == -1 ||
 		    end != r.data + r.len)
@@ -338,6 +368,7 @@ dns_read_reply(const uint8_t *p, size_t len, uint16_t id, const char *name,
 	int i, alias = 1;
 
 	f->n = 0;
+	f->ttl = DNS_TTL_MAX;
 	if (at == 0)
 		return DNS_STRAY;
 	if ((get16(p + 2) & FLAG_TC) != 0)

@@ -22,6 +22,7 @@
 #define DNS_RECORDS_MAX 256 /* of a reply that are looked at */
 #define DNS_CHAIN_MAX	16  /* CNAMEs that are followed */
 #define DNS_FOUND_MAX	16  /* addresses that are kept */
+#define DNS_TTL_MAX	300 /* seconds that an answer may be kept inside */
 
 enum dns_type {
 	DNS_A = 1,
@@ -60,10 +61,11 @@ int dns_host(const struct dns_question *, char name[EGRESS_HOST_MAX + 1]);
 
 /*
  * Answers: the code, and the address if there is one of the type that was
- * asked for (else NULL: nothing of this type). The length.
+ * asked for (else NULL: nothing of this type), which may be kept for ttl
+ * seconds. The length.
  */
 size_t dns_write_answer(const struct dns_question *, int rcode,
-    const struct address *, uint8_t out[DNS_ANSWER_MAX]);
+    const struct address *, uint32_t ttl, uint8_t out[DNS_ANSWER_MAX]);
 
 /* Asks for a host name, which is normalised. The length. */
 size_t dns_write_query(
@@ -81,6 +83,7 @@ enum dns_verdict {
 struct dns_found {
 	struct address address[DNS_FOUND_MAX];
 	size_t n;
+	uint32_t ttl; /* seconds, the least of what led here; DNS_TTL_MAX */
 };
 
 /*

@@ -79,13 +79,23 @@ name_of(const struct flow *f, char text[ADDRESS_TEXT])
 }
 
 static void
+tell_refused(const struct flow *f, const struct broker_rule *rule,
+    const char *action, const char *why, const char *what)
+{
+	char text[ADDRESS_TEXT];
+	const char *name = name_of(f, text);
+	int six = strchr(name, ':') != NULL;
+
+	report_refused(&f->b->report, rule, action, ECONNRESET,
+	    "tcp %s%s%s:%u: %s%s", six ? "[" : "", name, six ? "]" : "",
+	    f->port, why, what);
+}
+
+static void
 refuse(struct flow *f, const struct broker_rule *rule, const char *action,
     const char *why, const char *what)
 {
-	char text[ADDRESS_TEXT];
-
-	report_refused(&f->b->report, rule, action, ECONNRESET,
-	    "tcp %s:%u: %s%s", name_of(f, text), f->port, why, what);
+	tell_refused(f, rule, action, why, what);
 	reset(f);
 }
 
@@ -105,8 +115,7 @@ look_up(struct half *h, void *arg)
 		return v == HTTP_PASS	? LOOK_PASS
 		       : v == HTTP_MORE ? LOOK_MORE
 					: LOOK_WAIT;
-	report_refused(&f->b->report, f->allowed.http, "http", ECONNRESET,
-	    "tcp %s:%u: %s", f->host->name, f->port, why);
+	tell_refused(f, f->allowed.http, "http", why, "");
 	return LOOK_BAD;
 }
 
@@ -233,7 +242,7 @@ relay(struct flow *f)
 }
 
 static void
-dialled(void *arg, int fd, int err)
+dialled(void *arg, int fd, struct watch *w, int err)
 {
 	struct flow *f = arg;
 	int on = 1;
@@ -244,13 +253,13 @@ dialled(void *arg, int fd, int err)
 		return;
 	}
 	f->out.fd = fd;
-	f->out.writable = 1;
+	/* whatever was told of it until now is not told again */
+	f->out.readable = f->out.writable = 1;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	f->out_watch = watch_new(
-	    f->b->loop, fd, LOOP_READ | LOOP_WRITE | LOOP_EDGE, out_ready, f);
-	if (f->out_watch == NULL || watch_start(f->out_watch, -1) == -1 ||
-	    prepare_down(f) == -1) {
+	f->out_watch = w;
+	watch_give(w, out_ready, f);
+	if (prepare_down(f) == -1) {
 		reset(f);
 		return;
 	}

@@ -85,8 +85,9 @@ is_wanted(struct span s, const struct http_want *want)
 	s.p = end;
 	if (s.len > 0) {
 		s.p++, s.len--;
+		/* one spelling: no zero in front */
 		if (*end != ':' || decimal(s, UINT16_MAX, &port) == -1 ||
-		    port != want->port)
+		    *s.p == '0' || port != want->port)
 			return 0;
 	}
 	if (hostname_normalise(name, open, n) == 0)

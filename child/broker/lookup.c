@@ -64,7 +64,7 @@ finish(struct asking *a, enum dns_verdict v, const struct dns_found *f)
 static void
 give_up(struct asking *a, enum dns_verdict v)
 {
-	struct dns_found none = {.n = 0};
+	struct dns_found none = {.n = 0, .ttl = 0};
 
 	finish(a, v, &none);
 }

@@ -96,6 +96,13 @@ watch_new(struct loop *l, int fd, unsigned what, void (*call)(unsigned, void *),
 }
 
 void
+watch_give(struct watch *w, void (*call)(unsigned, void *), void *arg)
+{
+	w->call = call;
+	w->arg = arg;
+}
+
+void
 watch_free(struct watch *w)
 {
 	if (w == NULL)

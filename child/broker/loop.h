@@ -24,6 +24,9 @@ void loop_stop(struct loop *);
 /* Not started. fd -1: a timer alone. NULL: no memory. */
 struct watch *watch_new(struct loop *, int fd, unsigned what,
     void (*call)(unsigned what, void *arg), void *arg);
+/* Somebody else is called from now on. */
+void watch_give(
+    struct watch *, void (*call)(unsigned what, void *arg), void *arg);
 void watch_free(struct watch *); /* stops; NULL is nothing. Not the fd. */
 /* Until it is stopped, or for a timer once. ms of a timeout, -1: none. 0, -1 */
 int watch_start(struct watch *, int ms);

@@ -218,6 +218,7 @@ monitor(unsigned what, void *arg)
 	if (recv(MONITOR, &c, sizeof(c), 0) == -1 && errno == EAGAIN)
 		return;
 	observer_drain(b);
+	dialer_end(b);
 	loop_stop(b->loop);
 }
 

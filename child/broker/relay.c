@@ -6,7 +6,8 @@
 
 #include "relay.h"
 
-#define SCARCE 4096 /* at a time, where there is no pipe */
+#define SCARCE 4096  /* at a time, where there is no pipe */
+#define FEW    65536 /* after fewer bytes there are hardly any more */
 
 void
 relay_init(struct half *h, struct end *from, struct end *to)
@@ -98,11 +99,30 @@ copy(struct half *h, size_t max)
 							  : RELAY_RESET;
 }
 
+/*
+ * Whether there is more to read, where there is hardly: recv(2) asks for less
+ * than splice(2), which would leave the question open, see below.
+ */
+static enum relay
+look_for_more(struct half *h)
+{
+	uint8_t c;
+	ssize_t n = recv(h->from->fd, &c, 1, MSG_PEEK);
+
+	h->few = 0;
+	if (n == -1)
+		return is_busy(&h->from->readable) ? RELAY_MORE : RELAY_RESET;
+	h->eof = n == 0;
+	return RELAY_MORE;
+}
+
 static enum relay
 read_pipe(struct half *h, struct pipes *p, size_t max)
 {
 	ssize_t n;
 
+	if (h->few)
+		return look_for_more(h);
 	if (pipes_lend(p, &h->pipe) == -1)
 		return copy(h, max);
 	n = splice(h->from->fd, NULL, h->pipe.fd[1], NULL,
@@ -110,6 +130,7 @@ read_pipe(struct half *h, struct pipes *p, size_t max)
 	    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (n > 0) {
 		h->piped = (size_t)n;
+		h->few = n < FEW;
 		went(h, (size_t)n);
 		return RELAY_MORE;
 	}

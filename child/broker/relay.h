@@ -32,6 +32,7 @@ struct half {
 	uint8_t *buf;	   /* RELAY_BUFFER, or NULL: nothing is looked at */
 	size_t have, pass; /* in buf; of them to be sent */
 	int eof, shut;
+	int few; /* bytes came last: perhaps there are no more */
 	/* What may pass: called when there is a buffer. */
 	enum look (*look)(struct half *, void *arg);
 	/* How much may pass unseen, and that it did. NULL: all of it. */

@@ -61,30 +61,62 @@ tell(struct report *r, const struct event *e)
 		report_lost(r, e->count);
 }
 
+/* The rule, as a profile spells it. */
+static void
+put_rule(struct event *e, const struct broker_rule *rule,
+    char line[EGRESS_TEXT + 16])
+{
+	char text[EGRESS_TEXT];
+
+	e->rule = "";
+	e->profile = EVENT_NO_PROFILE;
+	if (rule == NULL)
+		return;
+	e->profile = rule->profile;
+	e->line = rule->line;
+	e->rule = line;
+	snprintf(line, EGRESS_TEXT + 16, "allow = %s",
+	    egress_text(&rule->egress, text));
+}
+
 void
 report_refused(struct report *r, const struct broker_rule *rule,
     const char *action, int err, const char *fmt, ...)
 {
-	char resource[TEXT_MAX], text[EGRESS_TEXT], line[EGRESS_TEXT + 16] = "";
+	char resource[TEXT_MAX], line[EGRESS_TEXT + 16];
 	struct event e = {.surface = EVENT_EGRESS,
-	    .profile = EVENT_NO_PROFILE,
 	    .err = (uint32_t)err,
 	    .count = 1,
 	    .action = action,
-	    .resource = resource,
-	    .rule = line};
+	    .resource = resource};
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(resource, sizeof(resource), fmt, ap);
 	va_end(ap);
-	if (rule != NULL) {
-		e.profile = rule->profile;
-		e.line = rule->line;
-		snprintf(line, sizeof(line), "allow = %s",
-		    egress_text(&rule->egress, text));
-	}
+	put_rule(&e, rule, line);
 	tell(r, &e);
+}
+
+/* If there is no room for it it is not missed. */
+void
+report_unreached(struct report *r, const struct broker_rule *rule,
+    const char *action, int err, const char *fmt, ...)
+{
+	char resource[TEXT_MAX], line[EGRESS_TEXT + 16];
+	struct event e = {.surface = EVENT_EGRESS,
+	    .flags = EVENT_NOTE,
+	    .err = (uint32_t)err,
+	    .count = 1,
+	    .action = action,
+	    .resource = resource};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(resource, sizeof(resource), fmt, ap);
+	va_end(ap);
+	put_rule(&e, rule, line);
+	(void)event_send(r->fd, &e);
 }
 
 void

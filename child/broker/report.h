@@ -24,6 +24,10 @@ int report_init(struct report *, struct loop *, int fd);
 void report_refused(struct report *, const struct broker_rule *rule,
     const char *action, int err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* What a rule allows did not work, and why: no violation. */
+void report_unreached(struct report *, const struct broker_rule *rule,
+    const char *action, int err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 /* A quota made the payload wait, or lose something. */
 void report_limit(struct report *, const char *action, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

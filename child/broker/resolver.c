@@ -147,9 +147,12 @@ looked_up(void *arg, int family, enum dns_verdict v, const struct dns_found *f)
 	int code = v == DNS_FAILED    ? DNS_SERVFAIL
 		   : v == DNS_NO_NAME ? DNS_NXDOMAIN
 				      : DNS_OK;
-	size_t n = dns_write_answer(&k->q, code, a, out);
+	size_t n = dns_write_answer(&k->q, code, a, f->ttl, out);
 
 	(void)family;
+	if (v == DNS_FAILED)
+		report_unreached(&k->b->report, NULL, "resolve", EHOSTUNREACH,
+		    "name %s: no name server has an answer", k->q.text);
 	if (c == NULL) {
 		(void)sendto(
 		    k->fd, out, n, 0, (struct sockaddr *)&k->peer, k->peer_len);
@@ -208,7 +211,9 @@ answer(struct broker *b, const uint8_t *p, size_t len,
 			return 0;
 		code = DNS_SERVFAIL;
 	}
-	return dns_write_answer(&q, code, a, out);
+	/* which address stands for a name is not to be kept: it costs nothing
+	 * to ask, and nobody can mistake it for the outside's word */
+	return dns_write_answer(&q, code, a, 0, out);
 }
 
 static void

@@ -129,6 +129,8 @@ acceptable(unsigned what, void *arg)
 		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd != -1) {
 			take(l, fd);
+			if (b->tcp.flows >= b->tcp.max)
+				return; /* told again if another one waits */
 			continue;
 		}
 		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)

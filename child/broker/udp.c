@@ -129,11 +129,12 @@ outside(unsigned what, void *arg)
 }
 
 static void
-dialled(void *arg, int fd, int err)
+dialled(void *arg, int fd, struct watch *w, int err)
 {
 	struct udp_flow *f = arg;
 	struct held *h;
 
+	(void)w;
 	(void)err;
 	f->fd = fd;
 	f->dead = fd == -1;

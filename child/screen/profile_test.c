@@ -18,6 +18,7 @@
 #include "ipc/log.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
+#include "ipc/rule.h"
 #include "ipc/text.h"
 #include "ipc/tool.h"
 #include "lint.h"
@@ -238,6 +239,23 @@ judge_code(const struct trial *tr, const struct ending *en, struct findings *f)
 		    (unsigned)tr->t->expect, words);
 }
 
+/* Whether a run with this profile would tell of it without being asked. */
+static int
+is_told(const struct policy *po, const struct refused *r)
+{
+	unsigned what =
+	    strcmp(r->surface, "exec") == 0 ? REPORT_EXEC : REPORT_FS;
+	size_t i;
+
+	if (strcmp(r->surface, "egress") == 0)
+		return 1;
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].kind == RULE_REPORT &&
+		    po->rules[i].what == what)
+			return 1;
+	return 0;
+}
+
 /* What it used and had not declared: that was refused. */
 static void
 judge_refused(
@@ -253,10 +271,8 @@ judge_refused(
 		/* which no profile can grant: it is unix = no */
 		if (strcmp(r->action, "socket") == 0)
 			continue;
-		/* programs try many a file and do without; not so a network */
 		finding_add(f,
-		    strcmp(r->surface, "egress") == 0 ? FINDING_HARD
-						      : FINDING_NOTE,
+		    is_told(&tr->p->policy, r) ? FINDING_HARD : FINDING_NOTE,
 		    key, tr->t->line,
 		    "used and not declared: %s: %s %s, which was refused",
 		    r->surface, r->action, r->resource);

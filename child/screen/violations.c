@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ipc/advice.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
@@ -111,7 +112,7 @@ static void
 event_row(struct out *o, const struct kept *k, const struct event *e)
 {
 	struct cell left = {0}, right = {0};
-	char name[EVENT_ERRNO_LEN];
+	char name[EVENT_ERRNO_LEN], fix[ADVICE_MAX];
 
 	cell_addf(&left, "%s ", e->action);
 	cell_quote(&left, e->resource);
@@ -126,6 +127,11 @@ event_row(struct out *o, const struct kept *k, const struct event *e)
 			cell_addf(&right, ":%u", (unsigned)e->line);
 	}
 	out_row(o, event_surface(e->surface), &left, &right, "");
+	if (advice_for(e, fix) == NULL)
+		return;
+	cell_add(&left, "if that is meant, add to a profile: ");
+	cell_add(&left, fix);
+	out_note(o, &left);
 }
 
 static void

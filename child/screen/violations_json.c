@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ipc/advice.h"
 #include "ipc/json.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
@@ -109,7 +110,7 @@ violations_json_list(
 static void
 put_event(struct json *j, const struct kept *k, const struct event *e)
 {
-	char name[EVENT_ERRNO_LEN];
+	char name[EVENT_ERRNO_LEN], fix[ADVICE_MAX];
 
 	json_open(j, '{');
 	json_pair(j, "surface", event_surface(e->surface));
@@ -128,6 +129,8 @@ put_event(struct json *j, const struct kept *k, const struct event *e)
 		json_null(j);
 	if (e->line != 0)
 		json_count(j, "line", e->line);
+	if (advice_for(e, fix) != NULL)
+		json_pair(j, "fix", fix);
 	json_count(j, "count", e->count);
 	json_close(j, '}');
 }

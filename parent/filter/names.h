@@ -4,6 +4,7 @@
 #include <asm/termbits.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdint.h>
 
 /* The words that a table of mkfilter may use for numbers. */
@@ -22,6 +24,7 @@ static const struct {
 /* clang-format off */
 #define C(name) {#name, (uint32_t)name}
     C(EPERM), C(EACCES), C(ENOSYS), C(EAFNOSUPPORT),
+    C(EPROTONOSUPPORT), C(ESOCKTNOSUPPORT),
     /* clone and unshare; in clone the bit of NEWTIME is no valid signal */
     {"CLONE_NEWANY", CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
 	CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
@@ -34,7 +37,10 @@ static const struct {
     C(RLIMIT_CORE), C(PRIO_PROCESS), C(PRIO_USER), {"IOPRIO_WHO_PROCESS", 1},
     {"IOPRIO_WHO_USER", 3}, C(PROT_EXEC), C(MAP_ANONYMOUS), C(AF_UNIX), C(AF_INET), C(AF_INET6),
     C(AF_NETLINK), C(NETLINK_ROUTE), C(SOCK_PACKET), {"IPPROTO_SMC", 256},
-    {"SOCK_TYPE_MASK", 0xf},
+    {"SOCK_TYPE_MASK", 0xf}, C(SOCK_STREAM), C(SOCK_DGRAM), C(SOCK_RAW),
+    C(IPPROTO_ICMP), C(IPPROTO_TCP), C(IPPROTO_UDP), C(IPPROTO_ICMPV6),
+    {"IPPROTO_MPTCP", 262}, C(IPPROTO_IPV6), C(IPV6_RTHDR), {"TCP_MD5SIG", 14},
+    {"TCP_MD5SIG_EXT", 32}, {"TCP_AO_ADD_KEY", 38},
     /* terminals: ioctl_tty(2) */
     C(TCGETS), C(TCSETS), C(TCSETSW), C(TCSETSF), C(TCGETS2), C(TCSETS2),
     C(TCSETSW2), C(TCSETSF2), C(TCGETA), C(TCSETA), C(TCSETAW), C(TCSETAF),

@@ -20,7 +20,7 @@ as_query(const uint8_t *data, size_t size)
 	if (strlen(q.text) >= DNS_TEXT_MAX || q.len > sizeof(q.wire))
 		broken("dns", "out of range");
 	(void)address_read("198.18.1.0", &a);
-	n = dns_write_answer(&q, code, &a, out);
+	n = dns_write_answer(&q, code, &a, 0, out);
 	if (n > sizeof(out))
 		broken("dns", "a long answer");
 	if (code != DNS_OK || dns_host(&q, name) == -1 || q.type != DNS_A ||

@@ -294,7 +294,7 @@ for name, stream in (
             [grant("/workdir", "/t"), grant("/workdir/o", "/t/o", WRITE,
                                             flags=9)], (),
             [profile("+x", "/t/x.profile", 4, 1)],
-            rules=[rule(TIER, 0, 1), rule(NO_UNIX, line=0),
+            rules=[rule(TIER, 0, 1), rule(NO_UNIX, line=0), rule(REPORT, 2, line=0),
                    rule(VIOLATION, 0, 2, line=0)]))),
         ("refused", described([], policy([], [refusal("no")])))):
     keep("described", name.replace(" ", "-"), stream)

@@ -1,8 +1,9 @@
 /*
  * A payload that tries every system call, and then those combinations of
  * arguments that a filter must tell apart, and prints "NAME VERDICT" lines:
- * EPERM, ENOSYS, EAFNOSUPPORT, or "ok" for any other result. Every call is
- * made in a process of its own, with arguments that no kernel takes.
+ * EPERM, ENOSYS, an error of a socket that cannot be, or "ok" for any other
+ * result. Every call is made in a process of its own, with arguments that no
+ * kernel takes.
  */
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -95,6 +96,13 @@ static const struct probe combinations[] = {
     {"socket:packet", SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
     {"socket:sock_packet", SYS_socket, {AF_INET, SOCK_PACKET, 0}},
     {"socket:smc", SYS_socket, {AF_INET, SOCK_STREAM, 256}},
+    {"socket:mptcp", SYS_socket, {AF_INET, SOCK_STREAM, 262}},
+    {"socket:sctp", SYS_socket, {AF_INET, SOCK_STREAM, 132}},
+    {"socket:sctp-seqpacket", SYS_socket, {AF_INET6, SOCK_SEQPACKET, 132}},
+    {"socket:dccp", SYS_socket, {AF_INET, SOCK_DCCP, 33}},
+    {"socket:l2tp", SYS_socket, {AF_INET, SOCK_DGRAM, 115}},
+    {"socket:udplite", SYS_socket, {AF_INET6, SOCK_DGRAM, 136}},
+    {"socket:sctp-high", SYS_socket, {AF_INET, SOCK_STREAM, 132 | HIGH}},
     {"socket:vsock", SYS_socket, {AF_VSOCK, SOCK_STREAM, 0}},
     {"socket:vsock-high", SYS_socket, {AF_VSOCK | HIGH, SOCK_STREAM, 0}},
     {"socket:alg", SYS_socket, {AF_ALG, SOCK_SEQPACKET, 0}},
@@ -190,10 +198,12 @@ verdict(const struct probe *p)
 	close(fd[0]);
 	if (n != sizeof(e) && WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		return "SIGSYS";
-	return e == EPERM	   ? "EPERM"
-	       : e == ENOSYS	   ? "ENOSYS"
-	       : e == EAFNOSUPPORT ? "EAFNOSUPPORT"
-				   : "ok";
+	return e == EPERM	      ? "EPERM"
+	       : e == ENOSYS	      ? "ENOSYS"
+	       : e == EAFNOSUPPORT    ? "EAFNOSUPPORT"
+	       : e == EPROTONOSUPPORT ? "EPROTONOSUPPORT"
+	       : e == ESOCKTNOSUPPORT ? "ESOCKTNOSUPPORT"
+				      : "ok";
 }
 
 static void

@@ -173,13 +173,14 @@ tcp("10.0.0.1", 1); tcp("2001:db8::1", 443); tcp("::ffff:198.51.100.7", 80)
 tcp(%(DNS)r, 53); tcp(%(H)r, 8081); tcp("127.0.0.1", 80)
 udp(%(A)r, 9); udp("2001:db8::1", 443); udp(%(DNS)r, 53)
 udp("224.0.0.251", 5353); udp("255.255.255.255", 67)
+udp("api.example.org", 443); tcp("::%(A)s", 22); tcp("fe80::1", 80)
 opened(2, 3, 1); opened(2, 2, 1); opened(17, 3, 3); opened(10, 3, 58)
 opened(2, 3, 255); opened(40, 1, 0)
 """ % {"A": A, "DNS": DNS, "H": HERE4})
         lines = r.out.splitlines()
         good = ("ECONNREFUSED", "EACCES", "EPERM", "ENETUNREACH", "EINVAL",
                 "EAFNOSUPPORT", "ESOCKTNOSUPPORT")
-        ok(len(lines) == 20 and all(x.endswith(good) for x in lines),
+        ok(len(lines) == 23 and all(x.endswith(good) for x in lines),
            "S82 B042 NETLIVE V052 NETADDR refused at once, whatever it is", r)
         # what the kernel refused is told, but for its own 127.0.0.1
         for what in ("tcp %s:22" % A, "tcp 198.51.100.7:80", "tcp 10.0.0.1:1",
@@ -189,6 +190,35 @@ opened(2, 3, 255); opened(40, 1, 0)
             ok(what in r.err, "S75 S82 reported: %s" % what, r.err)
         ok("violations" in r.err and "127.0.0.1" not in r.err,
            "S75 what is inside is not reported", r.err)
+
+        # what the kernel would drop without a word: source routing, and
+        # segments that are signed
+        r = n.py("net", TRY + """
+def option(level, name, value, host, port):
+    f = socket.AF_INET6 if ":" in host else socket.AF_INET
+    s = socket.socket(f, S)
+    s.settimeout(3)
+    def call():
+        s.setsockopt(level, name, value)
+        s.connect((host, port))
+    tried("option %%d %%d" %% (level, name), call)
+def at(host):
+    return bytes([10, 0]) + bytes(6) + socket.inet_pton(10, host)
+for last in ("2001:db8::9", "2001:db8::1"):
+    route = b"".join(socket.inet_pton(10, x) for x in (last, "2001:db8::1"))
+    option(41, 57, bytes([0, 4, 4, 1, 1, 0, 0, 0]) + route, last, 443)
+key = bytes(4) [:2] + bytes([3, 0]) + bytes(4) + b"key".ljust(80, b"\\0")
+for name in (14, 32):
+    option(6, name, at("2001:db8::9").ljust(128, b"\\0") + key,
+           "2001:db8::9", 443)
+option(0, 4, bytes([131, 11, 4, 198, 51, 100, 1, 198, 51, 100, 2, 0]),
+       "198.51.100.2", 443)
+option(6, 1, (1).to_bytes(4, "little"), %r, 22)
+""" % A)
+        equal(r.out.split("\n"), ["option 41 57 EPERM"] * 2 + [
+            "option 6 14 EPERM", "option 6 32 EPERM", "option 0 4 EPERM",
+            "option 6 1 ECONNREFUSED", ""],
+            "S82 what would time out in silence fails at once", r)
 
         # its own network is its own (S87)
         r = n.py("net", "import socket\n"
@@ -248,7 +278,7 @@ opened(2, 3, 255); opened(40, 1, 0)
                  "print(n, h.digest() == want.digest())")
         equal(r.out, "%d True\n" % (64 << 20),
               "S88 B047 NETLIVE 64 MiB there and back, byte for byte", r)
-        for port in (":80", "", ":081", ":65536", ":+80", ": 80", ":8080",
+        for port in (":80", "", ":080", ":081", ":65536", ":+80", ": 80", ":8080",
                      ":80,443", ":80abc", ":-80", ":0"):
             r = n.py("net", CALL + "s = call(80)\n"
                      "s.send(b'GET / HTTP/1.1\\r\\nHost: api.example.org" +
@@ -283,6 +313,25 @@ opened(2, 3, 255); opened(40, 1, 0)
                                       "localhost")),
            "S83 B039 V059 NETDNS only what is allowed reaches the resolver, "
            "and no search domain is tried", log)
+        ASK = ("import socket, sys\n"
+               "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+               "s.settimeout(5)\n"
+               "for name in sys.argv[1:]:\n"
+               "    q = b'\\0\\7\\1\\0\\0\\1' + bytes(6) + b''.join(\n"
+               "        bytes([len(x)]) + x.encode() for x in name.split("
+               "'.')) + b'\\0\\0\\1\\0\\1'\n"
+               "    s.sendto(q, ('198.18.0.2', 53))\n"
+               "    a = s.recv(999)\n"
+               "    print(int.from_bytes(a[-10:-6], 'big'), '.'.join(map("
+               "str, a[-4:])))\n")
+        r = n.run("net", "python3", "-c", ASK, "api.example.org",
+                  "a.wild.example.org")
+        ok(re.fullmatch(r"0 198\.18\.\d+\.\d+\n0 198\.19\.0\.0\n", r.out),
+           "S83 an address of carrel's is not to be kept", r)
+        r = n.run("@net", "python3", "-c", ASK, "api.example.org",
+                  "slow.example.org")
+        ok(r.out == "1 %s\n300 %s\n" % (A, A),
+           "S83 S86 V055 NETADDR no other for longer than the outside says", r)
         n.name_servers(DNS6)
         r = n.run("net", *CURL, "http://api.example.org/")
         ok(r.code == 0 and "HELLO" in r.out,

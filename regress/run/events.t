@@ -327,6 +327,32 @@ def attacks(p):
     p.write(T + "/two", "x\n")
     os.link(T + "/two", p.proj + "/two")
     bad("a second name", T + "/two", "another name")
+    # what the payload holds open it could write, or open anew
+    for name, how in (("output", {"stdout": os.O_WRONLY | os.O_APPEND}),
+                      ("error", {"stderr": os.O_WRONLY | os.O_APPEND}),
+                      ("input", {"stdin": os.O_RDONLY})):
+        for option in ("--events", "--status-fd"):
+            for path, good in ((T + "/other", True), (T + "/held", False)):
+                p.write(T + "/held", "before\n")
+                p.write(T + "/other", "")
+                (what, flags), = how.items()
+                fd = os.open(path, flags)
+                wr = os.open(T + "/held", os.O_WRONLY | os.O_APPEND)
+                value = T + "/held" if option == "--events" else str(wr)
+                p.do("run", option, value, "--", "sh", "-c", "echo for''ged; "
+                     "echo for''ged >&2; touch ran", pass_fds=[wr],
+                     **{what: fd})
+                os.close(fd)
+                os.close(wr)
+                with open(T + "/held") as f:
+                    held = f.read()
+                ran = os.path.exists(p.proj + "/ran")
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(p.proj + "/ran")
+                ok("forged" not in held and ran == good and
+                   ("before\n" == re.sub("(?m)^carrel: .*\n", "", held)) !=
+                   good, "S75 %s is standard %s, too: %s" % (
+                       option, name, "control" if good else "refused"), held)
     bad("in the target", "ev", "may write")
     bad("in the target, by the long way", "../proj/./ev", "may write")
     os.symlink(p.proj, T + "/toproj")
@@ -389,6 +415,50 @@ def attacks(p):
        has, proc.pid)
 
 
+# As many as are kept but one, as long as can be, and then the one that counts.
+BURST = """
+import os
+d = "/tmp/" + "/".join(["\x01" * 250] * 15)
+os.makedirs(d)
+files = [d + "/%04d" % i for i in range(255)]
+for f in files:
+    open(f, "w").close()
+    os.chmod(f, 0o755)
+for f in files:
+    try: os.execv(f, [f])
+    except OSError: pass
+try: os.execv("/bin/sh", ["sh"])
+except OSError as e: print(e.errno)
+"""
+
+
+def burst(p):
+    """Nobody hides one violation behind many, nor fills a disk with them."""
+    ev = p.top + "/ev.jsonl"
+    state = p.home + "/.local/state/carrel/runs"
+    profile(p)
+    p.forget()
+    r = p.do("run", "-p", "ev", "--events", ev, "--", PY, "-c", BURST)
+    got = lines(ev)
+    bad = of(got, "violation")
+    ok(r.out == "13\n" and len(bad) == 256 and
+       bad[-1]["resource"] == "/bin/sh" and got[-1]["lost"] == 0 and
+       got[-1]["violations"] == 256, "S75 255 others do not hide one", r,
+       len(bad), got[-1])
+    equal({len(unescape(x["resource"])) for x in bad[:-1]}, {5 + 15 * 251 + 4},
+          "S75 control: the others are long, and whole")
+    kept, = os.listdir(state)
+    ok(os.stat(state + "/" + kept).st_size < 300 * 1024,
+       "S76 what is kept of a run is bounded", os.stat(state + "/" + kept))
+    r = p.do("violations", "--run", kept, "--json")
+    seen = json.loads(r.out)["events"]
+    ok(len(seen) == 256 and any(x["resource"] == "/bin/sh" for x in seen) and
+       all(x["resource"].endswith("...") for x in seen
+           if x["resource"] != "/bin/sh"), "S93 and says that it was cut", r)
+    os.unlink(ev)
+    p.forget()
+
+
 def trouble(p):
     """A full disk, a closed standard error, a limit, SIGKILL."""
     profile(p)
@@ -445,6 +515,24 @@ def trouble(p):
                [json.loads(x)["event"] for x in now.split(b"\n") if x] ==
                ["start", "violation", "end"],
                "S75 the next run begins a line of its own", now[:200])
+            # who fills the disk first is flagged all the same
+            for name in os.listdir(small):
+                os.unlink(small + "/" + name)
+            env = dict(p.env, XDG_STATE_HOME=small)
+            with contextlib.suppress(OSError):
+                with open(small + "/fill", "wb", buffering=0) as f:
+                    while f.write(bytes(4096)):
+                        pass
+            r = attempt(p, "1*/bin/sh", env=env)
+            ok(r.code == 0 and "cannot be kept" in r.err and
+               "violated before" not in r.err,
+               "S76 a full disk: it is told that no record can be kept", r)
+            r = attempt(p, "1*/no/such", env=env)
+            ok("profile ev (" in r.err and "violated before" in r.err,
+               "S76 but the version is flagged", r)
+            r = p.do("violations", env=env)
+            ok("no record can be read" in r.out and "no version" not in r.out,
+               "S76 and in the list", r)
         finally:
             with root():
                 subprocess.run(["umount", "-l", small], check=True)
@@ -773,6 +861,7 @@ with Place() as p:
     file_of(p)
     rules(p)
     codes(p)
+    burst(p)
     attacks(p)
     trouble(p)
     flood(p)

@@ -243,6 +243,130 @@ def memory(p):
     p.runs("S39 control: enough", "-p", "less")
 
 
+# Every way to make a file longer that some interface has, one a word. What is
+# longer than the limit in the end lies; who is killed by SIGXFSZ did not.
+LONGER = r"""
+import ctypes, mmap, os, signal, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+MIB = 1 << 20
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+src = os.open("src", os.O_RDWR)
+way = sys.argv[1]
+fd = os.open("by-" + way, os.O_RDWR | os.O_CREAT)
+
+def aio():
+    ctx = ctypes.c_ulong(0)
+    assert libc.syscall(206, 8, ctypes.byref(ctx)) == 0
+    buf = ctypes.create_string_buffer(MIB)
+    cb = ctypes.create_string_buffer(struct.pack(
+        "QIIHHIQQqQII", 0, 0, 0, 1, 0, fd, ctypes.addressof(buf), MIB,
+        MIB // 2, 0, 0, 0))
+    one = ctypes.c_void_p(ctypes.addressof(cb))
+    libc.syscall(209, ctx, 1, ctypes.byref(one))
+    events = ctypes.create_string_buffer(64)
+    libc.syscall(208, ctx, 1, 1, events, None)
+    res = struct.unpack_from("q", events.raw, 16)[0]
+    if res < 0:
+        raise OSError(-res, "aio")
+
+def mapped():
+    os.write(fd, b"x" * MIB)
+    m = mmap.mmap(fd, 2 * MIB, access=mmap.ACCESS_WRITE)
+
+def child():
+    if os.fork() == 0:
+        os.execvp("dd", ["dd", "if=/dev/zero", "of=by-child", "bs=1M",
+                         "count=2", "status=none"])
+    raise OSError(os.waitstatus_to_exitcode(os.wait()[1]) and 27, "child")
+
+def spliced():
+    r, w = os.pipe()
+    os.write(w, b"x" * 4096)
+    os.splice(r, fd, 4096, offset_dst=MIB - 100)
+    os.splice(r, fd, 4096)
+
+def raised():
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 * MIB, 2 * MIB))
+
+ways = {
+    "write": lambda: [os.write(fd, b"x" * MIB) for _ in range(2)],
+    "pwrite": lambda: os.pwrite(fd, b"x", MIB),
+    "pwritev": lambda: os.pwritev(fd, [b"x"], MIB + 7),
+    "append": lambda: [os.write(os.open("by-append", os.O_WRONLY |
+                                        os.O_APPEND), b"x" * 700000)
+                       for _ in range(2)],
+    "truncate": lambda: os.ftruncate(fd, MIB + 1),
+    "fallocate": lambda: os.posix_fallocate(fd, MIB, 10),
+    "sendfile": lambda: [os.sendfile(fd, src, 0, MIB) for _ in range(2)],
+    "copy": lambda: [os.copy_file_range(src, fd, MIB, 0, MIB // 2 + i * MIB)
+                     for i in range(2)],
+    "splice": spliced, "aio": aio, "mmap": mapped, "child": child,
+    "raise": raised,
+}
+try:
+    ways[way]()
+    print("done")
+except (OSError, ValueError) as e:
+    print(getattr(e, "errno", None) or "refused")
+if way == "raise":
+    ways["pwrite"]()
+"""
+WAYS = ("write pwrite pwritev append truncate fallocate sendfile copy splice "
+        "aio mmap child raise").split()
+
+
+def longer(p):
+    """No way to make a longer file than file-size lets."""
+    p.write("longer.py", LONGER)
+    p.write("src", "s" * (1 << 20))
+
+    def sizes(*options):
+        got = {}
+        for way in WAYS:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(p.proj + "/by-" + way)
+            r = p.do("run", *options, "--", "python3", "longer.py", way)
+            got[way] = (os.stat(p.proj + "/by-" + way).st_size, r.out.strip(),
+                        r)
+        return got
+    lim(p, "file-size = 1M")
+    got = sizes("-p", "lim")
+    free = sizes()
+    for way in WAYS:
+        size, out, r = got[way]
+        ok(size <= 1 << 20 and (out or r.code == 153),
+           "S73 file-size: not longer by %s" % way, size, r)
+        # it is a way: without a limit the file is longer, or as it says
+        if way not in ("mmap", "raise"):
+            ok(free[way][0] > 1 << 20, "S73 control: it would be by " + way,
+               free[way][0], free[way][2])
+
+
+# Takes what all of the host share as long as there is any, and says how many.
+TERMINALS = """
+import os
+held = []
+try:
+    while len(held) < 5000:
+        held.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except OSError as e:
+    print(e.errno)
+print(len(held))
+"""
+
+
+def shared(p):
+    """A run cannot take all terminals of the host."""
+    nofile = (resource.RLIMIT_NOFILE, (6000, 6000))
+    r = p.do("run", "--", "python3", "-c", TERMINALS,
+             preexec_fn=lambda: resource.setrlimit(*nofile))
+    equal(r.out, "28\n256\n", "S73 a run has 256 terminals, and no more", r)
+    r = p.do("run", "--", "python3", "-c", "import os, pty\n"
+             "os.write(pty.openpty()[1], b'x'); print('%s')" % MARK)
+    ok(r.out == MARK + "\n", "S73 control: a terminal works", r)
+
+
 def strictest(p):
     lim(p, "wall-time = 9s", "open-files = 32", "cpu-time = 1m", name="a")
     lim(p, "cpu-time = 2s", "wall-time = 1s", "open-files = 64", name="b")
@@ -271,6 +395,9 @@ with Place() as p:
     processes(p)
     groups(p)
     memory(p)
+    p.unprofile()
+    longer(p)
+    shared(p)
     p.unprofile()
     strictest(p)
     ok(not gone(), "nothing is left", gone(0))

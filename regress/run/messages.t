@@ -705,6 +705,15 @@ with Place() as p:
     b.text += "== no name\n" + r.err
     r = p.host(HELPERS + "/argv0", "name=-carrel", CARREL)
     b.text += "== as a login shell\n" + r.err
+    with open(T + "/out", "a") as f:
+        b.add("events to standard output", "run", "--events", T + "/out",
+              "--", "true", stdout=f)
+        b.add("events to standard input", "run", "--events", T + "/out",
+              "--", "true", stdin=os.open(T + "/out", os.O_RDONLY))
+        os.dup2(f.fileno(), 60)
+        b.add("a status in standard output", "run", "--status-fd", "60",
+              "--", "true", stdout=f, pass_fds=[60])
+        os.close(60)
     fd = os.open(T, os.O_RDONLY)
     b.add("a directory as input", "run", "--", "true", stdin=fd)
     os.close(fd)

@@ -5,6 +5,7 @@ of it touches the network of the host, and nothing has a name that outlives
 the test."""
 import contextlib
 import os
+import select
 import signal
 import socket
 import ssl
@@ -34,6 +35,7 @@ NAMES = {
     "mapped.example.org": ["::ffff:127.0.0.1"],
     "link.example.org": ["169.254.169.254"], "zero.example.org": ["0.0.0.0"],
     "multi.example.org": ["224.0.0.1"], "synth.example.org": ["198.18.0.2"],
+    "slow.example.org": [A],  # to be kept for a day
     "private.example.org": [PRIVATE], "own.example.org": [HERE4],
     "own6.example.org": [HERE6], "half.example.org": ["127.0.0.1", A],
 }
@@ -55,7 +57,9 @@ def _answer(query, log):
     found = [x for x in known or [] if family == (
         socket.AF_INET6 if ":" in x else socket.AF_INET)]
     rows = b"".join(
-        b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 1, len(d)) + d
+        b"\xc0\x0c" + struct.pack(
+            ">HHIH", kind, 1, 86400 if name.startswith("slow.") else 1,
+            len(d)) + d
         for d in (socket.inet_pton(family, x) for x in found))
     return (query[:2] + (b"\x81\x80" if known is not None else b"\x81\x83") +
             struct.pack(">HHHH", 1, len(found), 0, 0) + query[12:i + 5] + rows)
@@ -216,6 +220,9 @@ class Net:
                  "subjectAltName=" + names], check=True,
                 stderr=subprocess.DEVNULL)
             os.chmod(self.top + "/cert", 0o644)
+            os.mkdir(self.top + "/www")
+            with open(self.top + "/www/big", "wb") as f:
+                f.write(bytes(1 << 20))
             self.serve(self.there, "Servers(%r).run()" % self.top)
             # what the host itself has, and no sandbox may reach
             self.serve(self.here, "s = Servers(%r)\nthreading.Thread(target="
@@ -243,6 +250,7 @@ class Net:
              "-6 route add default via " + A6)
 
     def inside(self, pid, *argv):
+        """As root, in one of the two."""
         subprocess.run(["nsenter", "-t", str(pid), "-n", "-m"] + list(argv),
                        check=True)
 
@@ -257,6 +265,15 @@ class Net:
             stdout=subprocess.PIPE)
         p.stdout.readline()
         self.procs.append(p)
+
+    def daemon(self, *argv):
+        """A server of another kind, in `there`; waits for nothing but a word
+        or, if it says none, a moment."""
+        p = subprocess.Popen(["nsenter", "-t", str(self.there), "-n"] +
+                             list(argv), stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL)
+        self.procs.append(p)
+        select.select([p.stdout], [], [], 1)
 
     def __exit__(self, *args):
         with root():

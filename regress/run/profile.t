@@ -127,11 +127,11 @@ with Place() as p:
             ("run = true\nneeds = write /workdir/out\n", 0, (0, 1),
              ("warn example e.needs", "declared and not used")),
             # granted, and not declared
-            ("run = sh -c \"echo x > /workdir/out/y\"\n", 1, (1, 1),
-             ("warn example e.needs", "used and not declared: fs: create "
-              "/workdir/out/y", "err example e.run", "Read-only")),
+            ("run = sh -c \"echo x > /workdir/out/y\"\n", 1, (1, 0),
+             ("err example e.needs", "used and not declared: fs: create "
+              "/workdir/out/y")),
             # not granted at all
-            ("run = sh -c \"touch /workdir/z; true\"\n", 0, (0, 1),
+            ("run = sh -c \"touch /workdir/z; true\"\n", 1, (1, 0),
              ("used and not declared: fs: create /workdir/z",)),
             ("run = no-such-program\n", 1, (1, 0), ("ended with 127",)),
             ("run = sh -c \"kill -9 $$$$\"\n", 1, (1, 0), ("ended with",))):

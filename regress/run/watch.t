@@ -323,8 +323,127 @@ def places(p):
           [["second"], ["second", "w"]], "S76 who answers")
 
 
+def execs(p):
+    """What may not be executed, alone and beside report = exec."""
+    rw = p.top + "/rw"
+    p.write(rw + "/tool", "#!/bin/true\n", mode=0o755)
+    p.write(rw + "/text", "text\n", mode=0o644)
+    lock = "[exec]\ninterpreter = %s\n" % PY
+    tries = [("os.execv('/bin/sh', ['sh'])", rw),
+             ("os.execv('./tool', ['tool'])", rw),
+             ("os.execve(fd('tool'), ['tool'], {})", rw),
+             ("os.execv('text', ['text'])", rw),
+             ("os.execv('/no/such', ['such'])", rw),
+             ("os.mkdir('/usr/new')", rw)]
+    seen_by = {
+        "fs": [("fs", "exec", "/bin/sh", "no match"),
+               ("fs", "exec", rw + "/tool", "no match"),
+               ("fs", "exec", rw + "/tool", "no match"),
+               ("fs", "mkdir", "/usr/new", "read = /usr")],
+        "exec": [("exec", "exec", "/bin/sh", "interpreter = " + PY),
+                 ("exec", "exec", "./tool", "interpreter = " + PY),
+                 ("exec", "exec", "", "interpreter = " + PY),
+                 ("exec", "exec", "text", "interpreter = " + PY)]}
+    seen_by["exec\nreport = fs"] = seen_by["exec"] + seen_by["fs"][3:]
+    for report, want in seen_by.items():
+        profile(p, "write = " + rw, report="report = %s\n" % report)
+        p.profile("lock", "[profile]\ndescription = t\n" + lock)
+        errs, found, r = attempts(p, *tries, options=("-p", "w", "-p", "lock"))
+        got = [(x["surface"], x["action"], x["resource"], x["rule"])
+               for x in found for i in range(x["count"])]
+        ok(errs == [13, 13, 13, 13, 2, 30] and sorted(got) == sorted(want),
+           "S75 an exec lock and report = " + report.replace("\n", ", "),
+           errs, *got)
+    # without a lock what is inside is executed, and where carrel's own mounts
+    # are noexec it is not
+    profile(p, "write = " + rw)
+    errs, found, r = attempts(
+        p, ("run(B + '/tool')", rw), ("run('/bin/true')", rw),
+        ("os.symlink('/bin/true', 's')", rw), ("run(B + '/s')", rw),
+        ("os.execv('text', ['text'])", rw))
+    ok(errs == [0, 0, 0, 0, 13] and found == [],
+       "S75 control: without a lock none is one", errs, *found)
+
+
+def counted(p):
+    """on-violation, the state, and what is said of the run."""
+    ev = p.top + "/ev.jsonl"
+    tries = "; ".join(("echo %s" % MARK, "mkdir /usr/new", "mkdir /usr/new",
+                       "touch /etc/new", "sleep 0.2", "echo AFTER"))
+    for on, code, after in (("", 0, True), ("on-violation = fail\n", 3, True),
+                            ("on-violation = kill\n", 3, False)):
+        p.profile("w", "[profile]\ndescription = t\n[audit]\nreport = fs\n"
+                  + on)
+        r = p.sh(tries, "-p", "w", "--events", ev)
+        found = events(ev)
+        ok(r.code == code and r.out.startswith(MARK) and
+           ("AFTER" in r.out) == after and not gone() and
+           found[0]["report"] == ["egress", "fs"] and
+           found[-1]["violations"] == (3 if after else 1) and
+           'fs: mkdir "/usr/new", read = /usr of @sys' in r.err,
+           "S75 report = fs, %s" % (on.strip() or "only reported"), r)
+        r = p.sh("mkdir new && rmdir new; test ! -e /no", "-p", "w")
+        ok(r.code == 0 and "violations of" not in r.err,
+           "S75 control: none of it", r)
+    r = p.do("violations", "--json")
+    kept = json.loads(r.out)["runs"]
+    ok(r.code == 0 and len(kept) == 3, "S76 they are kept", r)
+    r = p.do("violations", "--run", kept[0]["run"], "--json")
+    one = json.loads(r.out)
+    ok("/usr/new" in r.out and '"fs"' in r.out and "@sys" in r.out,
+       "S76 carrel violations: path, surface and whose rule", r, one)
+    r = p.do("run", "-p", "w", "--", "true")
+    ok("violated before" in r.err and "profile w" in r.err and
+       "profile @sys" not in r.err, "S76 w is flagged, what is shipped never",
+       r)
+    r = p.do("explain", "-p", "w")
+    ok(re.search(r"report .*fs: each write.*report w:4", unfold(r.out)),
+       "S91 explain shows it, and who asked", r)
+
+
+def programs(p):
+    """What people run is the same with it: output, exit code, files."""
+    profile(p)
+    p.write("m.orig", "#include <stdio.h>\nint main(void) { puts(\"hello\"); "
+            "return 7; }\n")
+    p.write("Makefile", "all: m n\nm n: m.c\n\t$(CC) -o $@ $<\n"
+            "clean:\n\trm -f m n\n")
+    p.write("pkg/__init__.py", "x = 42\n")
+    script = """set -e
+rm -rf .git *.o m n pkg/__pycache__ t t.tar
+cp m.orig m.c
+gcc -c m.c -o m.o; gcc m.o -o m; code=0; ./m || code=$?; echo gcc $code
+rm m; make -s -j4; ls m n; make -s clean; make -q clean || echo make $?
+git init -q .; git config user.name a; git config user.email a@b
+git add m.c Makefile; git commit -q -m one
+git checkout -q -b two; echo x >> m.c; git commit -q -a -m two
+git merge-base HEAD HEAD~1 > /dev/null; git gc -q; git log --format=%s
+git stash list; git status --porcelain
+python3 -c 'import pkg; print(pkg.x)'; ls pkg/__pycache__ | wc -l
+mkdir t; cp -a pkg t; tar cf t.tar t; (cd t && tar xf ../t.tar); find t | wc -l
+sed -i s/x/y/ m.c; install -m 755 m.c t/i; mv t/i t/j; chmod 600 t/j
+touch -d @0 t/j; stat -c '%a %Y' t/j
+cat /no/such 2>&1 || echo cat $?; mktemp -d > /dev/null; echo "$0" > /dev/null
+"""
+    plain, with_it = [p.sh(script, *options) for options in (
+        (), ("-p", "w", "--events", p.top + "/ev.jsonl"))]
+    ok(plain.code == 0 and "gcc 7" in plain.out and "two\none" in plain.out,
+       "S75 control: they work without it", plain)
+    ok(with_it.code == 0 and with_it.out == plain.out and
+       with_it.err == plain.err,
+       "S75 gcc, make, git, python, tar and the like are as without it",
+       plain, with_it)
+    equal(seen(p.top + "/ev.jsonl"), [], "S75 and they violate nothing")
+
+
 with Place() as p:
     kinds(p)
+with Place() as p:
+    execs(p)
+with Place() as p:
+    counted(p)
+with Place() as p:
+    programs(p)
 with Place() as p:
     none(p)
 with Place() as p:

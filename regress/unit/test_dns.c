@@ -113,7 +113,8 @@ START_TEST(longest_name)
 	ck_assert_uint_lt(strlen(q.text), DNS_TEXT_MAX);
 	q.edns = 1;
 	ck_assert_int_eq(address_read("2001:db8::1", &a), 0);
-	ck_assert_uint_le(dns_write_answer(&q, DNS_OK, &a, out), sizeof(out));
+	ck_assert_uint_le(
+	    dns_write_answer(&q, DNS_OK, &a, 0, out), sizeof(out));
 	/* one more */
 	p[-62] = 62;
 	memcpy(p, "x\0" IN_A, 6);
@@ -132,17 +133,17 @@ START_TEST(answers)
 
 	ck_assert_int_eq(dns_read_query(BYTES(HEAD ALLOWED IN_A), &q), DNS_OK);
 	ck_assert_int_eq(address_read("198.18.1.0", &a), 0);
-	n = dns_write_answer(&q, DNS_OK, &a, out);
+	n = dns_write_answer(&q, DNS_OK, &a, 0, out);
 	ck_assert_int_eq(
 	    dns_read_reply(out, n, 0x1234, "allowed.test", DNS_A, &f),
 	    DNS_FOUND);
 	ck_assert_uint_eq(f.n, 1);
 	ck_assert(address_equal(&f.address[0], &a));
-	n = dns_write_answer(&q, DNS_OK, NULL, out);
+	n = dns_write_answer(&q, DNS_OK, NULL, 0, out);
 	ck_assert_int_eq(
 	    dns_read_reply(out, n, 0x1234, "allowed.test", DNS_A, &f),
 	    DNS_NONE);
-	n = dns_write_answer(&q, DNS_NXDOMAIN, &a, out);
+	n = dns_write_answer(&q, DNS_NXDOMAIN, &a, 0, out);
 	ck_assert_int_eq(
 	    dns_read_reply(out, n, 0x1234, "allowed.test", DNS_A, &f),
 	    DNS_NO_NAME);
@@ -151,7 +152,7 @@ START_TEST(answers)
 					      "\0\0\x29\x04\xd0\0\1\0\0\0\0"),
 			     &q),
 	    DNS_BADVERS);
-	n = dns_write_answer(&q, DNS_BADVERS, NULL, out);
+	n = dns_write_answer(&q, DNS_BADVERS, NULL, 0, out);
 	ck_assert_uint_eq(out[3] & 0xf, 0);
 	ck_assert_uint_eq(out[n - 6], 1); /* the high bits, in the OPT */
 }
@@ -170,6 +171,7 @@ END_TEST
 #define REPLY(n) "\x12\x34\x81\x80\0\1\0" n "\0\0\0\0" ALLOWED IN_A
 #define ME	 "\xc0\x0c"
 #define A(a)	 "\0\1\0\1\0\0\0\x3c\0\4" a
+#define CNAME(n) "\0\5\0\1\0\0\0\x3c" n
 #define HOST1	 "\xc0\0\2\x01"
 #define HOST2	 "\xc0\0\2\x02"
 
@@ -204,6 +206,40 @@ static const struct reply replies[] = {
     {Q(REPLY("\1") "\xc0\x30" A(HOST1)), DNS_FAILED, ""},
     {Q(REPLY("\1") "\xc0\x1e" A(HOST1)), DNS_FAILED, ""},
     {Q(REPLY("\1") "\1a\xc0\x1e" A(HOST1)), DNS_FAILED, ""},
+    /* two that point at each other; a chain through what is no host */
+    {Q(REPLY("\2") ME CNAME("\0\x0c") "\5other\4test\0"
+				      "\5other\4test\0" CNAME("\0\2") ME),
+	DNS_NONE, ""},
+    {Q(REPLY("\2") ME CNAME("\0\x09") "\2_X\4test\0"
+				      "\2_x\4test\0" A(HOST2)),
+	DNS_FOUND, "192.0.2.2 "},
+    /* DNAME: with the alias that comes of it, and without */
+    {Q(REPLY("\3") "\4test\0\0\x27\0\1\0\0\0\x3c\0\5\3new\0" ME CNAME(
+	 "\0\x0d") "\7allowed\3new\0"
+		   "\7allowed\3new\0" A(HOST2)),
+	DNS_FOUND, "192.0.2.2 "},
+    {Q(REPLY("\2") "\4test\0\0\x27\0\1\0\0\0\x3c\0\5\3new\0"
+		   "\7allowed\3new\0" A(HOST2)),
+	DNS_NONE, ""},
+    /* in other letters; for the name above, below, and with a dot inside */
+    {Q("\x12\x34\x81\x80\0\1\0\1\0\0\0\0\7AlLoWeD\4TEST\0" IN_A
+       "\7aLLOWED\4test\0" A(HOST1)),
+	DNS_FOUND, "192.0.2.1 "},
+    {Q(REPLY("\1") "\4test\0" A(HOST1)), DNS_NONE, ""},
+    {Q(REPLY("\1") "\1x\7allowed\4test\0" A(HOST1)), DNS_NONE, ""},
+    {Q(REPLY("\1") "\x0c"
+		   "allowed.test\0" A(HOST1)),
+	DNS_NONE, ""},
+    /* with RRSIG, OPT and more in other sections; a question said twice */
+    {Q("\x12\x34\x81\xa0\0\1\0\2\0\0\0\1" ALLOWED IN_A ME
+       "\0\x2e\0\1\0\0\0\x3c\0\2xy" ME A(HOST1) OPT),
+	DNS_FOUND, "192.0.2.1 "},
+    {Q("\x12\x34\x81\x80\0\2\0\1\0\0\0\0" ALLOWED IN_A ALLOWED IN_A ME A(
+	 HOST1)),
+	DNS_STRAY, ""},
+    /* of another operation */
+    {Q("\x12\x34\xa9\x80\0\1\0\1\0\0\0\0" ALLOWED IN_A ME A(HOST1)), DNS_STRAY,
+	""},
     /* of another class, type or length */
     {Q(REPLY("\1") ME "\0\1\0\3\0\0\0\x3c\0\4" HOST1), DNS_NONE, ""},
     {Q(REPLY("\1") ME "\0\x10\0\1\0\0\0\x3c\0\4" HOST1), DNS_NONE, ""},
@@ -248,6 +284,49 @@ START_TEST(V053_replies)
 }
 END_TEST
 
+/* S83: nothing is kept longer than what led to it. */
+START_TEST(S83_how_long)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		uint32_t ttl;
+	} t[] = {
+	    {Q(REPLY("\1") ME "\0\1\0\1\0\0\0\x05\0\4" HOST1), 5},
+	    {Q(REPLY("\1") ME "\0\1\0\1\0\0\0\0\0\4" HOST1), 0},
+	    {Q(REPLY("\1") ME "\0\1\0\1\0\1\0\0\0\4" HOST1), DNS_TTL_MAX},
+	    /* what counts as negative is none */
+	    {Q(REPLY("\1") ME "\0\1\0\1\xff\0\0\0\0\4" HOST1), 0},
+	    {Q(REPLY("\2") ME "\0\1\0\1\0\0\0\x09\0\4" HOST1 ME
+			      "\0\1\0\1\0\0\0\x07\0\4" HOST2),
+		7},
+	    /* an alias that is kept for less */
+	    {Q(REPLY("\2") ME "\0\5\0\1\0\0\0\x03\0\x0c\5other\4test\0"
+			      "\5other\4test\0" A(HOST2)),
+		3},
+	    /* a stranger's says nothing */
+	    {Q(REPLY("\2") ME A(HOST1) "\5other\4test\0\0\1\0\1\0\0\0\1"
+				       "\0\4" HOST2),
+		60},
+	};
+	uint8_t out[DNS_ANSWER_MAX];
+	struct dns_question q;
+	struct dns_found f;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ck_assert_int_eq(
+		    dns_read_reply((const uint8_t *)t[i].bytes, t[i].len,
+			0x1234, "allowed.test", DNS_A, &f),
+		    DNS_FOUND);
+		ck_assert_msg(f.ttl == t[i].ttl, "%zu: %u", i, f.ttl);
+	}
+	ck_assert_int_eq(dns_read_query(BYTES(HEAD ALLOWED IN_A), &q), DNS_OK);
+	n = dns_write_answer(&q, DNS_OK, &f.address[0], 0x01020304, out);
+	ck_assert_mem_eq(out + n - 10, "\1\2\3\4\0\4", 6);
+}
+END_TEST
+
 START_TEST(many_addresses)
 {
 	uint8_t m[sizeof(REPLY("\0")) + 64 * sizeof(ME A(HOST1))], *p;
@@ -282,6 +361,7 @@ main(void)
 	tcase_add_test(c, own_queries);
 	tcase_add_loop_test(
 	    c, V053_replies, 0, (int)(sizeof(replies) / sizeof(replies[0])));
+	tcase_add_test(c, S83_how_long);
 	tcase_add_test(c, many_addresses);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_ENV);

@@ -218,21 +218,45 @@ START_TEST(every_ioctl)
 }
 END_TEST
 
+/* Of the internet families; the kernel loads a module for any other one. */
+static uint32_t
+internet(int type, int protocol)
+{
+	const int known[] = {0, 1, 6, 17, 58, 262};
+	size_t i;
+
+	if (type == SOCK_PACKET || protocol == 256)
+		return E(EAFNOSUPPORT);
+	if (type == SOCK_RAW)
+		return ALLOW; /* it needs a capability first */
+	if (type != SOCK_STREAM && type != SOCK_DGRAM)
+		return E(ESOCKTNOSUPPORT);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i] == protocol)
+			return ALLOW;
+	return E(EPROTONOSUPPORT);
+}
+
 START_TEST(sockets)
 {
-	int family, protocol;
+	int family, protocol, type;
 	uint32_t want;
 
 	for (family = -1; family < 64; family++)
-		for (protocol = -1; protocol < 32; protocol++) {
-			want = E(EAFNOSUPPORT);
-			if (family == AF_UNIX || family == AF_INET ||
-			    family == AF_INET6 ||
-			    (family == AF_NETLINK && protocol == 0))
-				want = ALLOW;
-			IS(want, SYS_socket, (uint64_t)family, SOCK_STREAM,
-			    (uint64_t)protocol);
-		}
+		for (protocol = -1; protocol < 300; protocol++)
+			for (type = 0; type < 16; type++) {
+				want = E(EAFNOSUPPORT);
+				if (family == AF_INET || family == AF_INET6)
+					want = internet(type, protocol);
+				else if (type != SOCK_PACKET &&
+					 (family == AF_UNIX ||
+					     (family == AF_NETLINK &&
+						 protocol == 0)))
+					want = ALLOW;
+				IS(want, SYS_socket, (uint64_t)family,
+				    (uint64_t)type | SOCK_CLOEXEC,
+				    (uint64_t)protocol | HIGH);
+			}
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_PACKET, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_PACKET | SOCK_CLOEXEC, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, AF_INET, SOCK_STREAM, 256);
@@ -241,6 +265,16 @@ START_TEST(sockets)
 	/* what an int is in the kernel, not what is above it */
 	IS(ALLOW, SYS_socket, AF_UNIX | HIGH, SOCK_STREAM, 0);
 	IS(E(EAFNOSUPPORT), SYS_socket, 40 | HIGH, SOCK_STREAM, 0);
+	/* what lo would drop in silence: routing headers, signed segments */
+	IS(E(EPERM), SYS_setsockopt, 3, 41, 57);
+	IS(E(EPERM), SYS_setsockopt, 3, 41 | HIGH, 57 | HIGH);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 14);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 32);
+	IS(E(EPERM), SYS_setsockopt, 3, 6, 38);
+	IS(ALLOW, SYS_setsockopt, 3, 6, 57);
+	IS(ALLOW, SYS_setsockopt, 3, 41, 14);
+	IS(ALLOW, SYS_setsockopt, 3, 6, 1);
+	IS(ALLOW, SYS_setsockopt, 3, 1, 57);
 	IS(ALLOW, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET, 0);
 	IS(E(EAFNOSUPPORT), SYS_socketpair, 30, SOCK_STREAM, 0);
 }

@@ -4,7 +4,8 @@
 
 #include "child/broker/http.h"
 
-/* The requests of a connection, and where each of them ends: S85, V058. */
+/* The requests of a connection, and where each of them ends: S85, V051, V058.
+ */
 
 static const struct http_want want = {"allowed.test", 8080};
 
@@ -99,6 +100,14 @@ static const char *const bad[] = {
     "GET / HTTP/1.1\r\nHost: allowed.test:80\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: allowed.test:\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: allowed.test:08080x\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: allowed.test:08080\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: allowed.test:8080:8080\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: allowed.test 8080\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: *\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: \"allowed.test\"\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: allowed\xe3\x80\x82test\r\n\r\n",
+    "GET / HTTP/1.1\r\nhost: allowed.test\r\nHOST: denied.test\r\n\r\n",
+    "GET / HTTP/1.1\r\nX: y\r\n\tz\r\n" OK_HEAD "\r\n",
     "GET / HTTP/1.1\r\nHost: x@allowed.test\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: allowed.test, denied.test\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: [allowed.test]\r\n\r\n",
@@ -118,6 +127,12 @@ static const char *const bad[] = {
     "GET http://u:p@allowed.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
     "GET https://allowed.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
     "GET allowed.test HTTP/1.1\r\n" OK_HEAD "\r\n",
+    "GET //denied.test/ HTTP/1.1 x\r\n" OK_HEAD "\r\n",
+    "GET http:/allowed.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
+    "GET http://allowed.test\\@denied.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
+    "GET http:///denied.test HTTP/1.1\r\n" OK_HEAD "\r\n",
+    "GET http://allowed.test.denied.test/ HTTP/1.1\r\n" OK_HEAD "\r\n",
+    "OPTIONS *x HTTP/1.1\r\n" OK_HEAD "\r\n",
     "CONNECT allowed.test:8080 HTTP/1.1\r\n" OK_HEAD "\r\n",
     "CONNECT / HTTP/1.1\r\n" OK_HEAD "\r\n",
     /* lines that two readers end in two places */
@@ -146,6 +161,18 @@ static const char *const bad[] = {
     "Transfer-Encoding: chunked\r\n\r\n",
     "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: gzip, chunked\r\n\r\n",
     "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: identity\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: chunked, x\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: xchunked\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: \"chunked\"\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding:\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding : chunked\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Transfer-Encoding: chunked;x\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length : 5\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length: 5\r\n 5\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "content-length: 5\r\n"
+    "Content-Length: 6\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length: 5 \x0b\r\n\r\n",
+    "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length: 5_0\r\n\r\n",
     "POST / HTTP/1.0\r\n" OK_HEAD "Transfer-Encoding: chunked\r\n\r\n",
     "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length: +5\r\n\r\n",
     "POST / HTTP/1.1\r\n" OK_HEAD "Content-Length: 5, 5\r\n\r\n",
@@ -271,6 +298,31 @@ START_TEST(S88_upgrade)
 }
 END_TEST
 
+START_TEST(V051_nul)
+{
+	static const char *const parts[][2] = {
+	    {"GET / HTTP/1.1\r\nHost: allowed.test", ".denied.test\r\n\r\n"},
+	    {"GET / HTTP/1.1\r\nHost: allowed.test\r\nX: y", "z\r\n\r\n"},
+	    {"GET / HTTP/1.1\r\nHo", "st: allowed.test\r\n\r\n"},
+	    {"GET /", " HTTP/1.1\r\nHost: allowed.test\r\n\r\n"},
+	    {"G", "ET / HTTP/1.1\r\nHost: allowed.test\r\n\r\n"}};
+	char text[256];
+	enum http_verdict v;
+	struct http s;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		n = strlen(parts[i][0]) + 1;
+		strcpy(text, parts[i][0]);
+		strcpy(text + n, parts[i][1]);
+		n += strlen(parts[i][1]);
+		memset(&s, 0, sizeof(s));
+		ck_assert_uint_eq(feed(&s, text, n, 5, &v, NULL), 0);
+		ck_assert_msg(v == HTTP_BAD, "%zu", i);
+	}
+}
+END_TEST
+
 START_TEST(answers_that_are_none)
 {
 	static const char *const none[] = {"SSH-2.0-x\r\n\r\n", "\r\n",
@@ -378,6 +430,7 @@ main(void)
 	tcase_add_loop_test(c, chunks_that_are_none, 0,
 	    (int)(sizeof(bad_chunks) / sizeof(bad_chunks[0])));
 	tcase_add_test(c, S88_upgrade);
+	tcase_add_test(c, V051_nul);
 	tcase_add_loop_test(c, answers_that_are_none, 0, 6);
 	tcase_add_test(c, bounds);
 	tcase_add_loop_test(c, literal_hosts, 0, 13);
