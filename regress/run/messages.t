@@ -697,6 +697,7 @@ with Place() as p:
             ("shell and a command", ["shell", "true"]),
             ("an empty command", ["run", "--", ""]),
             ("-C of the kernel", ["run", "-C", "/proc/self", "--", "true"]),
+            ("-C of the configuration", ["run", "-C", "/etc", "--", "true"]),
             ("-C of a device", ["run", "-C", "/dev/shm", "--", "true"]),
             ("-C of nothing", ["run", "-C", T + "/none", "--", "true"]),
             ("-C of a file", ["run", "-C", T + "/data/f", "--", "true"])):
