@@ -94,8 +94,9 @@
 #define STATE_PRUNE	   8	/* files that go at once */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
-#define PARSER_SECONDS 10 /* from its start to END, wall time */
-#define BROKER_SECONDS 5  /* from its start until it is ready, wall time */
-#define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
+#define PARSER_SECONDS	10 /* from its start to END, wall time */
+#define BROKER_SECONDS	5  /* from its start until it is ready, wall time */
+#define GRACE_SECONDS	10 /* from SIGTERM or SIGHUP to SIGKILL */
+#define EXAMPLE_SECONDS 60 /* a run of profile test, wall time */
 
 #endif

@@ -205,6 +205,10 @@ main(int argc, char **argv, char **envp)
 		begin_run(&in, &o, &st, &a, &w);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
+	if (o.command == COMMAND_PROFILE) {
+		ask_start(&in, &a);
+		explain_profile(&in, &o, &st, &c, &a);
+	}
 	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);
