@@ -63,12 +63,13 @@ grant_bad(
 }
 
 static int
-has_rule(const struct policy *po, int pack, unsigned kind)
+has_rule(const struct policy *po, int pack, unsigned kind, unsigned what)
 {
 	size_t i;
 
 	for (i = 0; i < po->nrules; i++)
-		if (po->rules[i].kind == kind && po->rules[i].profile == pack)
+		if (po->rules[i].kind == kind && po->rules[i].what == what &&
+		    po->rules[i].profile == pack)
 			return 1;
 	return 0;
 }
@@ -85,9 +86,11 @@ profile_bad(const struct policy *po, int pack)
 	for (i = 0; i < p->nincludes; i++)
 		if (po->profiles[p->includes[i]].layer != LAYER_SHIPPED)
 			return "includes what is not shipped";
-	if (!has_rule(po, pack, RULE_NO_UNIX) ||
-	    !has_rule(po, pack, RULE_VIOLATION))
-		return "is a pack without unix = no and on-violation";
+	if (!has_rule(po, pack, RULE_NO_UNIX, 0) ||
+	    !has_rule(po, pack, RULE_REPORT, REPORT_FS) ||
+	    !has_rule(po, pack, RULE_VIOLATION, 0))
+		return "is a pack without unix = no, report = fs and "
+		       "on-violation";
 	return NULL;
 }
 

@@ -64,8 +64,9 @@ monitor_rule(struct monitor *m, const struct control *c)
 	    c->b >= PROFILES_MAX || m->rules[c->a].rule != NULL)
 		return -1;
 	line = strtoul(c->text, &rule, 10);
-	if (*rule != ' ' || line == 0 || line > UINT32_MAX ||
-	    strlen(rule + 1) > EVENT_RULE_MAX)
+	/* without a line (0): every pack says so */
+	if (c->text[0] < '0' || c->text[0] > '9' || *rule != ' ' ||
+	    line > UINT32_MAX || strlen(rule + 1) > EVENT_RULE_MAX)
 		return -1;
 	r = &m->rules[c->a];
 	r->profile = (uint16_t)c->b;

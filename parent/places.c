@@ -45,8 +45,8 @@ places_tell(int control, const struct policy *po, const struct plan *plan)
 static int
 is_sound(const struct places *ps, const struct place *p)
 {
-	/* a grant of carrel's own has neither, any other has all of them */
-	if (p->verb > VERB_LAST || (p->verb == 0) != (p->line == 0) ||
+	/* one of carrel's own has nothing of it; a pack's may have no line */
+	if (p->verb > VERB_LAST || (p->verb == 0 && p->line != 0) ||
 	    (p->verb == 0) != (p->profile == EVENT_NO_PROFILE) ||
 	    (p->verb != 0 && p->profile >= PROFILES_MAX))
 		return 0;

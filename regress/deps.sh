@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh SET: installs what SET (build, check, uml or bench) needs and this
-# host lacks. Debian and its children; says nothing when nothing is missing.
+# deps.sh SET: installs what SET (build, check, cross, uml or bench) needs and
+# this host lacks. Debian and its children; says nothing when nothing is missing.
 set -eu
 
 missing=
@@ -16,7 +16,7 @@ need() { # need PACKAGE COMMAND|FILE...: any one of them will do
 	missing="$missing $package"
 }
 
-set_=${1:?usage: deps.sh build|check|uml|bench}
+set_=${1:?usage: deps.sh build|check|cross|uml|bench}
 PATH=$PATH:/usr/sbin:/sbin
 arch=$(uname -m)
 
@@ -57,6 +57,15 @@ check)
 	need rsyslog rsyslogd
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
+	# of other people's programs, those with ways of their own to make
+	# threads and processes: 116 MB, half a minute
+	need default-jdk-headless javac
+	need gdb gdb
+	;;
+cross)
+	need gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
+	need libc6-dev-arm64-cross /usr/aarch64-linux-gnu/lib/libc.a
+	need qemu-user-static qemu-aarch64-static
 	;;
 uml)
 	need user-mode-linux linux.uml

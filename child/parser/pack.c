@@ -242,25 +242,31 @@ pack_judge_exec(
 	return bad;
 }
 
+/* 1 if the profile has a rule of this kind about this. */
+static int
+says(const struct policy *po, const struct rule *r)
+{
+	size_t i;
+
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].profile == r->profile &&
+		    po->rules[i].kind == r->kind &&
+		    po->rules[i].what == r->what)
+			return 1;
+	return 0;
+}
+
 int
 pack_rules(struct policy *po, uint16_t profile)
 {
-	struct rule no_unix = {
-	    .kind = RULE_NO_UNIX, .text = (char[]){""}, .profile = profile};
-	struct rule fail = {.kind = RULE_VIOLATION,
-	    .number = VIOLATION_FAIL,
-	    .text = (char[]){""},
-	    .profile = profile};
-	size_t i;
-	int says_unix = 0, says_fail = 0;
+	struct rule rules[] = {
+	    {.kind = RULE_NO_UNIX},
+	    {.kind = RULE_REPORT, .what = REPORT_FS},
+	    {.kind = RULE_VIOLATION, .number = VIOLATION_FAIL},
+	};
+	size_t i, n = sizeof(rules) / sizeof(rules[0]);
 
-	for (i = 0; i < po->nrules; i++) {
-		if (po->rules[i].profile != profile)
-			continue;
-		says_unix |= po->rules[i].kind == RULE_NO_UNIX;
-		says_fail |= po->rules[i].kind == RULE_VIOLATION;
-	}
-	if (po->nrules + 2 > RULES_MAX)
+	if (po->nrules + n > RULES_MAX)
 		return place_refuse(
 		    &(struct place){po, po->profiles[profile].name,
 			po->profiles[profile].file},
@@ -268,7 +274,12 @@ pack_rules(struct policy *po, uint16_t profile)
 		    "there are more than %d lines in [egress], [exec], "
 		    "[limits] and [audit] of all profiles",
 		    RULES_MAX);
-	if (!says_unix && policy_add_rule(po, &no_unix) == NULL)
-		return -1;
-	return says_fail || policy_add_rule(po, &fail) != NULL ? 0 : -1;
+	for (i = 0; i < n; i++) {
+		rules[i].profile = profile;
+		rules[i].text = (char[]){""};
+		if (!says(po, &rules[i]) &&
+		    policy_add_rule(po, &rules[i]) == NULL)
+			return -1;
+	}
+	return 0;
 }

@@ -40,9 +40,10 @@ PROTECTS = ((0, "clone"), (0, "vfork"), (1, "unshare"), (0, "socketpair"),
             (2, "prlimit64"))
 # What is not known is not given: no account, no target; that is no less.
 # A pid 1 that has ended shows no command line.
-# Without its answer an attempt to execute fails in another way.
+# Without its answer an attempt to execute, or to write, fails in another way.
 NO_LESS = (r"env (USER|LOGNAME|SHELL|CARREL_TARGET)=|cwd /|"
-           r"execve: E(NOSYS|PERM)|/proc/1/cmdline: [01] bytes")
+           r"write to \S+: E(NOSYS|ROFS|ACCES)|"
+           r"execve: E(NOSYS|PERM|NOENT)|/proc/1/cmdline: [01] bytes")
 # An older kernel does not have them.
 MAY_LACK = {"openat2", "open_tree", "open_tree_attr", "mount_setattr",
             "close_range", "landlock_create_ruleset", "seccomp", "keyctl"}
@@ -174,6 +175,11 @@ with Place() as p:
                "/opt/t / rw,nosuid,nodev,noexec"), 5,
               ((3, "seccomp"), (3, "sendmsg"), (1, "seccomp"),
                (1, "move_mount"), (1, "landlock_add_rule"), (4, "prctl"),
+               (4, "close_range")), calls)
+    # [audit]: who looks at what writes
+    p.profile("watch", "[profile]\ndescription = x\n[audit]\nreport = fs\n")
+    fail_each(p, ns, ["-p", "watch"], ("self Seccomp_filters:\t2",), 5,
+              ((3, "seccomp"), (3, "sendmsg"), (4, "prctl"),
                (4, "close_range")), calls)
     # [limits]: what the kernel counts for a process, and the clock
     p.profile("lim", "[profile]\ndescription = x\n[limits]\n"

@@ -82,7 +82,8 @@ with Place() as p:
            re.search(r"(?m)^  rw +/workdir/out from \S+ +write \+x:4\n",
                      r.out) and
            re.search(r"(?m)^  unix +no unix sockets +unix \+x\n", r.out) and
-           re.search(r"(?m)^  violation +makes the exit code 3 +on-violation "
+           re.search(r"(?m)^  report +fs: each write.* report \+x\n", r.out)
+           and re.search(r"(?m)^  violation +makes the exit code 3 +on-violation "
                      r"\+x\n", r.out), "S90 %s -f" % " ".join(argv), r)
 
     # what is missing is made, by the user, and never through a link
@@ -248,6 +249,32 @@ with Place() as p:
                  "'192.0.2.1', 81))\nexcept OSError: time.sleep(1)" % MARK)
         equal((r.code, r.out), (want, MARK + "\n"),
               "S13 a violation fails a pack %r" % body, r)
+        p.forget()
+    # files are watched, too, whatever else it wants to be reported
+    for body in ("", "[audit]\nreport = exec\n[exec]\nspawn = no\n"):
+        pack(p, "[fs]\nwrite = /workdir/out\n" + body)
+        r = p.do("run", "-f", f, "--", "python3", "-c", "import os\n"
+                 "open('out/y', 'w')\nprint('%s', flush=True)\n"
+                 "open('src/z', 'w')" % MARK)
+        ok(r.code == 3 and r.out == MARK + "\n" and re.search(
+            r'fs: create "/workdir/src/z", read = /workdir of \+x, 1 time',
+            r.err), "S13 S75 a write that it does not list fails a pack %r" %
+           body, r)
+        r = p.do("run", "-f", f, "--", "python3", "-c", "import os\n"
+                 "open('out/y', 'w')\nprint('%s', flush=True)\n"
+                 "os.path.exists('src/z')" % MARK)
+        equal((r.code, r.out), (0, MARK + "\n"),
+              "S75 control: what it lists %r" % body, r)
+        p.forget()
+    # python's own attempt, and how to do without it
+    p.write("mod.py", "x = 1\n")
+    for body, want in (("", 3),
+                       ("[environ.set]\nPYTHONDONTWRITEBYTECODE = 1\n", 0)):
+        pack(p, body)
+        r = p.do("run", "-f", f, "--", "python3", "-c", "import sys\n"
+                 "sys.path.insert(0, '.')\nimport mod\nprint('%s')" % MARK)
+        equal((r.code, r.out), (want, MARK + "\n"),
+              "S13 S75 a module in a pack %r" % body, r)
         p.forget()
     p.profile("x", HEAD + "[egress]\nallow = tcp://192.0.2.1:80\n")
     r = p.do("run", "-p", "x", "--", "python3", "-c", "import socket\n"

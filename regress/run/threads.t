@@ -72,9 +72,10 @@ with Place() as p:
     equal(r.out.count("x"), 50, "R053 python3 threads", r)
     if there(p, "java"):
         p.write("T.java", JAVA)
-        equal(p.run("java", "T.java").out, "0\n", "R053 java threads, exec")
+        r = p.run("java", "T.java")
+        equal(r.out, "0\n", "R053 java threads, exec", r)
     else:
-        skip("R053 java", "not installed")
+        skip("R053 java", "no java here: regress/deps.sh check has it")
 
     debug = ("gdb", "-nx", "-batch", "-ex", "break main", "-ex", "run", "./t")
     if there(p, "gdb"):

@@ -81,14 +81,22 @@ START_TEST(what_a_pack_has)
 	ck_assert_str_eq(g->source, "/srv/proj/out");
 	ck_assert(policy_find(&po, "/workdir/in")->flags == 0);
 	ck_assert(rule_of(&po, RULE_NO_UNIX) != NULL);
+	ck_assert_uint_eq(rule_of(&po, RULE_REPORT)->what, REPORT_FS);
 	ck_assert_uint_eq(rule_of(&po, RULE_VIOLATION)->number, VIOLATION_FAIL);
 	ck_assert_int_eq(pack_find(&po), 0);
 	policy_free(&po);
 	/* what it says itself stands in its line */
 	makes("[exec]\nunix = no\n[audit]\non-violation = kill\n", &po);
-	ck_assert_uint_eq(po.nrules, 2);
+	ck_assert_uint_eq(po.nrules, 3);
 	ck_assert_uint_eq(rule_of(&po, RULE_NO_UNIX)->line, 2);
 	ck_assert_uint_eq(rule_of(&po, RULE_VIOLATION)->number, VIOLATION_KILL);
+	policy_free(&po);
+	/* another report does not take the place of it */
+	makes("[audit]\nreport = exec\n", &po);
+	ck_assert_uint_eq(po.nrules, 4);
+	policy_free(&po);
+	makes("[audit]\nreport = exec\nreport = fs\n", &po);
+	ck_assert_uint_eq(po.nrules, 4);
 	policy_free(&po);
 }
 END_TEST
@@ -208,6 +216,8 @@ setup(void)
 	add(VERB_WRITE, PACK_DIR "/out", "/t/out");
 	add_rule(RULE_NO_UNIX, 0);
 	add_rule(RULE_VIOLATION, VIOLATION_FAIL);
+	add_rule(RULE_REPORT, 0);
+	po.rules[po.nrules - 1].what = REPORT_FS;
 }
 
 static void
@@ -285,6 +295,9 @@ START_TEST(no_rules)
 	po.nrules = 1;
 	lies("without unix = no");
 	po.nrules = 2;
+	lies("without unix = no, report = fs");
+	po.nrules = 3;
+	world_check(&po);
 }
 END_TEST
 

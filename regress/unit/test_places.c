@@ -80,9 +80,8 @@ START_TEST(no_places)
 	    {A(1, VERB_READ, 0), 1, ""},
 	    {A(1, VERB_LAST + 1, 0), 1, "/b"},
 	    {A(1, VERB_READ, 2), 1, "/b"},
-	    {A(1, VERB_READ, 0), 0, "/b"}, /* no line */
-	    {A(1, 0, 0), 1, "/b"},	   /* no verb */
-	    {A(1, 0, 0), 0, "/b"},	   /* nor whose */
+	    {A(1, 0, 0), 1, "/b"}, /* no verb */
+	    {A(1, 0, 0), 0, "/b"}, /* nor whose */
 	    {A(EVENT_NO_PROFILE, VERB_READ, 0), 1, "/b"},
 	    {A(PROFILES_MAX, VERB_READ, 0), 1, "/b"},
 	};

@@ -50,6 +50,7 @@ static const struct {
     {"VISUAL", 0, 1, 0},
     {"PAGER", 0, 1, 0},
     {"NO_COLOR", 0, 1, 0},
+    {"PYTHONDONTWRITEBYTECODE", 0, 1, 0},
     {"CI", 0, 1, 0},
     {"COLORTERM", 0, 1, 0},
     {"LC_*", 0, 1, 0},
