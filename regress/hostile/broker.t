@@ -36,7 +36,7 @@ for kind, what in ((65, "HTTPS"), (64, "SVCB"), (16, "TXT"), (15, "MX"),
     ok(b.ask("allowed.test", kind) == (0, []),
        "V059 %s of an allowed name: nothing of that type" % what)
 for name in ("denied.test", "sub.allowed.test", "evilallowed.test",
-             "allowed.test.denied.test", "wild.test", "test", "evilwild.test",
+             "allowed.test.denied.test", "allowed.tes", "wild.test", "test", "evilwild.test",
              "192.0.2.9", "9.2.0.192.in-addr.arpa", "localhost"):
     for tcp in (False, True):
         ok(b.ask(name, tcp=tcp) == (3, []),
