@@ -241,6 +241,20 @@ add_scope(char *why, size_t len)
 	    getuid() == 0 ? "" : "--user ");
 }
 
+/*
+ * In a container none of that is the caller's to change, and its engine does
+ * not hand out groups: it holds limits itself.
+ */
+static void
+add_container(char *why, size_t len)
+{
+	if (access("/.dockerenv", F_OK) == 0 ||
+	    access("/run/.containerenv", F_OK) == 0)
+		text_add(why, len,
+		    "; in a container leave that limit out and give it to the "
+		    "container: docker run --memory, --cpus, --pids-limit");
+}
+
 const char *
 cgroup_why(const struct cgroup_host *h, char *why, size_t len)
 {
@@ -288,5 +302,7 @@ cgroup_why(const struct cgroup_host *h, char *why, size_t len)
 		add_scope(why, len);
 		break;
 	}
+	if (h->state != CGROUP_READY && h->state != CGROUP_SHARED)
+		add_container(why, len);
 	return why;
 }

@@ -70,7 +70,8 @@ json_text(struct json *j, const char *raw)
 	put(j, "\"", 1);
 	text_escape(safe, sizeof(safe), raw);
 	for (p = safe; *p != '\0'; p += n) {
-		n = strcspn(p, "\"\\");
+		for (n = 0; p[n] != '\0' && p[n] != '"' && p[n] != '\\'; n++)
+			;
 		put(j, p, n);
 		p += n;
 		n = *p != '\0';

@@ -125,6 +125,18 @@ is_blank(uint32_t cp)
 	return cp == ' ' || cp == 0xa0 || cp == 0x3000;
 }
 
+/* "\\x1b": whoever floods carrel makes many of them. */
+static void
+hex_byte(char dst[4], unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	dst[0] = '\\';
+	dst[1] = 'x';
+	dst[2] = digits[c >> 4];
+	dst[3] = digits[c & 15];
+}
+
 static char *
 escape(char *dst, size_t cap, const char *src, int *blank, const char *also)
 {
@@ -151,7 +163,7 @@ escape(char *dst, size_t cap, const char *src, int *blank, const char *also)
 			break;
 		}
 		if (!plain)
-			snprintf(dst + o, 5, "\\x%02x", *p);
+			hex_byte(dst + o, *p);
 		else if (*p == '\\')
 			memcpy(dst + o, "\\\\", 2);
 		else

@@ -150,6 +150,21 @@ refuse_home(struct policy *po, const struct selection *sel, const char *name,
 	    "%s \"%s\" is the home directory or holds it", what, SHOWN(dir));
 }
 
+/* Else each line of @sys in /etc is refused for a reason of its own. */
+static int
+refuse_etc(struct policy *po, const struct selection *sel, const char *dir)
+{
+	const struct member *m = &sel->members[selection_find(sel, "@target")];
+	struct place at = {po, m->name, m->file};
+
+	return place_refuse(&at, 0,
+	    "name another directory, or one below it, with -C DIR; or grant it "
+	    "by a profile of your own, with --no-defaults",
+	    "the target directory \"%s\" cannot be written by a sandbox, which "
+	    "has an /etc of its own",
+	    SHOWN(dir));
+}
+
 static int
 judge_target(
     struct policy *po, const struct request *q, const struct selection *sel)
@@ -169,6 +184,9 @@ judge_target(
 	    selection_holds_home(q, q->caller.target))
 		bad |= refuse_home(po, sel, "@target", "the target directory",
 		    q->caller.target);
+	else if (selection_find(sel, "@target") != -1 &&
+		 strcmp(q->caller.target, "/etc") == 0)
+		bad |= refuse_etc(po, sel, q->caller.target);
 	if (selection_find(sel, "@parent") != -1 &&
 	    selection_holds_home(q, parent))
 		bad |= refuse_home(

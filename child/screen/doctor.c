@@ -27,6 +27,7 @@ struct visit {
 	struct out o;
 	struct cause_host host;
 	unsigned bad; /* what stops a run */
+	int works;    /* there can be a sandbox at all */
 };
 
 static const struct {
@@ -142,6 +143,7 @@ check_probes(struct visit *v)
 			: "no",
 		    &c);
 	}
+	v->works = works;
 	check_settings(v, works);
 }
 
@@ -220,7 +222,7 @@ check_limits(struct visit *v)
 	char why[CAUSE_LEN + PATH_MAX_LEN];
 	size_t i;
 
-	for (i = 0; i < NITEMS(limits); i++) {
+	for (i = 0; i < NITEMS(limits) && v->works; i++) {
 		r.what = (uint8_t)limits[i];
 		cgroup_find(&g, CGROUP_BIT(limits[i]), getpid());
 		cell_addf(&c, "[limits] %s: ", rule_key(&r));

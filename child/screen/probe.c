@@ -1,5 +1,4 @@
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,7 +7,6 @@
 
 #include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
 
@@ -25,21 +23,10 @@
 #include "ipc/channel.h"
 #include "parent/failure.h"
 #include "parent/listen.h"
+#include "parent/mountapi.h"
 #include "parent/nftables.h"
 #include "parent/rtnetlink.h"
 #include "probe.h"
-
-#ifndef FSOPEN_CLOEXEC
-#define FSOPEN_CLOEXEC 1
-#endif
-#ifndef FSMOUNT_CLOEXEC
-#define FSMOUNT_CLOEXEC 1
-#endif
-#define CONFIG_CREATE	6      /* FSCONFIG_CMD_CREATE */
-#define MOVE_EMPTY_PATH 4      /* MOVE_MOUNT_F_EMPTY_PATH */
-#define TREE_CLONE	1      /* OPEN_TREE_CLONE */
-#define TREE_RECURSIVE	0x8000 /* AT_RECURSIVE */
-#define ATTR_RDONLY	1      /* MOUNT_ATTR_RDONLY */
 
 #define NAMESPACES                                                             \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |           \
@@ -47,11 +34,6 @@
 
 struct result {
 	int32_t probe, err;
-};
-
-/* The kernel's struct mount_attr, which not every C library declares. */
-struct attr {
-	uint64_t set, clr, propagation, userns_fd;
 };
 
 static void
@@ -99,54 +81,30 @@ try_idmap(uid_t uid, gid_t gid)
 	return write_file("/proc/self/gid_map", map);
 }
 
-/* A new file system of this type: its mount, or -1. */
-static int
-new_mount(const char *type)
-{
-	int fs, m, e;
-
-	if ((fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC)) == -1)
-		return -1;
-	m = -1;
-	if (syscall(SYS_fsconfig, fs, CONFIG_CREATE, NULL, NULL, 0) == 0)
-		m = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
-	e = errno;
-	close(fs);
-	errno = e;
-	return m;
-}
+static const char *const no_options[] = {NULL};
 
 /* A tmpfs over /tmp, and a read-only clone of / in it. */
 static int
 try_mount(void)
 {
-	struct attr a = {.set = ATTR_RDONLY};
-	int m, t;
+	int m, t, fd;
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
-	    (m = new_mount("tmpfs")) == -1)
+	if (mountapi_private() == -1 ||
+	    (m = mountapi_new("tmpfs", no_options, 0)) == -1 ||
+	    (fd = open("/", O_PATH | O_CLOEXEC)) == -1 ||
+	    (t = mountapi_clone(fd, MOUNT_ATTR_RDONLY)) == -1)
 		return -1;
-	t = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
-	    TREE_CLONE | TREE_RECURSIVE | O_CLOEXEC);
-	if (t == -1 || syscall(SYS_mount_setattr, t, "",
-			   AT_EMPTY_PATH | TREE_RECURSIVE, &a, sizeof(a)) == -1)
-		return -1;
-	if (syscall(SYS_move_mount, m, "", AT_FDCWD, "/tmp", MOVE_EMPTY_PATH) ==
-		-1 ||
+	if (mountapi_move(m, AT_FDCWD, "/tmp") == -1 ||
 	    mkdir("/tmp/probe", 0700) == -1)
 		return -1;
-	return (int)syscall(
-	    SYS_move_mount, t, "", AT_FDCWD, "/tmp/probe", MOVE_EMPTY_PATH);
+	return mountapi_move(t, AT_FDCWD, "/tmp/probe");
 }
 
 static int
 try_openat2(void)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-	    .resolve =
-		RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
+	return mountapi_openat2(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC,
+	    RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 static int
@@ -198,7 +156,7 @@ inside(int fd, uid_t uid, gid_t gid)
 	tell(fd, PROBE_MOUNT, n);
 	tell(fd, PROBE_OPENAT2, try_openat2());
 	if (n == 0)
-		tell(fd, PROBE_PROC, new_mount("proc"));
+		tell(fd, PROBE_PROC, mountapi_new("proc", no_options, 0));
 	n = try_loopback();
 	tell(fd, PROBE_NETNS, n);
 	if (n == 0) {

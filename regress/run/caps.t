@@ -114,14 +114,31 @@ with Place() as p:
             shell = ["sh", "-c", "cat /proc/self/status; exec ./tool "
                      "/proc/self/status"]
 
-            def inherit(*argv):
+            def inherit(*argv, more=()):
                 return finish(subprocess.Popen(
                     ["setpriv", "--reuid", str(UID), "--regid", str(GID),
-                     "--init-groups", "--inh-caps", "+net_raw", "env", "-i",
+                     "--init-groups", "--inh-caps", "+net_raw", *more, "env", "-i",
                      "HOME=" + p.home, "PATH=/usr/bin:/bin"] + list(argv),
                     cwd=p.proj, stdin=-3, stdout=-1, stderr=-1))
             r = inherit(CARREL, "run", "--", *shell)
             control = inherit(*shell)
+            # and in ways that an execve(2) of its own would keep
+            ways = {
+                "ambient": ["--ambient-caps", "+net_raw"],
+                "with root's rights gone for good": [
+                    "--ambient-caps", "+net_raw", "--securebits",
+                    "+noroot,+noroot_locked,+no_setuid_fixup"],
+                "with no_new_privs": ["--no-new-privs"]}
+            kept = {}
+            for name, more in ways.items():
+                kept[name] = [inherit(*a, more=more) for a in (
+                    [CARREL, "run", "--", *shell], shell)]
+        for name, (r, outside) in kept.items():
+            ok(r.code == 0 and
+               re.findall(r"Cap...:\t(\w+)", r.out) == [NONE] * 10 and
+               NONE not in re.findall(r"CapInh:\t(\w+)", outside.out)[:1],
+               "V003 what a caller has to pass on, %s: nothing" % name, r,
+               outside)
         got = re.findall(r"Cap...:\t(\w+)", r.out)
         ok(r.code == 0 and got == [NONE] * 10, "V003 an inheritable "
            "capability, and a file that would take it up: nothing", r)

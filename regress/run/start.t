@@ -210,6 +210,11 @@ with Place() as p, Place() as q:
        "B013 carrel inside carrel: refused with a reason", r)
     r = q.do("run", "-p", "self", "--", CARREL, "--version")
     ok(r.code == 0, "B013 control: it starts inside", r)
+    r = q.do("run", "-p", "self", "--", CARREL, "doctor")
+    said = re.sub(r"\n {4}", " ", r.out)
+    ok(r.code == 1 and "also carrel's own, nothing can be started" in said and
+       "[limits]" not in said and "sysctl -w user" not in said,
+       "B013 S95 doctor inside carrel: why, and no advice that is none", r)
     if IS_ROOT:
         with root():
             r = finish(subprocess.Popen(
