@@ -39,6 +39,7 @@
 #define GROUPS_NAMES_LEN 16384 /* bytes of all their names */
 #define PROTECT_MAX	 32    /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
+#define PROTECT_LOOKS	 65536 /* at write grants, for all that is trusted */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of a run, without [limits] */
 #define TMPFS_SIZE_MAX	 (1ULL << 40)	 /* where [limits] tmpfs allows it */

@@ -28,6 +28,10 @@ join(const char *dir, const char *name)
 
 	if (asprintf(&p, "%s/%s", dir, name) == -1)
 		fatal("out of memory");
+	if (strlen(p) > PATH_MAX_LEN)
+		fatal("the path of your profiles is longer than %d bytes; use "
+		      "a shorter HOME or XDG_CONFIG_HOME",
+		    PATH_MAX_LEN);
 	return p;
 }
 

@@ -151,7 +151,8 @@ explain_run(const struct install *in, const struct options *o,
 		protect_missing(&po, &sv, c, 0, &f) == -1 ||
 		pack_expect(&po, &sv, &f) == -1 ||
 		look_exec(&po, &sv, &f) == -1))
-		fatal("%s: %s", f.what, strerror(f.err));
+		fatal("%s%s%s", f.what, f.err != 0 ? ": " : "",
+		    f.err != 0 ? strerror(f.err) : "");
 	warn_flagged(st, c, &po);
 	if (hostenv_pick(&host, &po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));

@@ -293,8 +293,7 @@ setup_start(const struct setup *s)
 	struct caller caller;
 	pid_t pid;
 
-	mine.caller = &caller; /* receive_caller() fills it */
-
+	mine.caller = &caller; /* setup_hear_caller() fills it */
 	/* fork(2) with namespaces: the child returns here, on a copied stack */
 	pid = (pid_t)syscall(
 	    SYS_clone, NAMESPACES_FIRST | SIGCHLD, NULL, NULL, NULL, NULL);

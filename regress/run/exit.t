@@ -71,6 +71,16 @@ with Place() as p:
           "R036 control: it runs outside")
 
     # --status-fd tells carrel's 125 from the payload's
+    for verb in (("explain",), ("run", "-n")):
+        r, w = os.pipe()
+        proc = p.start(*verb, "--status-fd", str(w), "--", "true",
+                       pass_fds=(w,))
+        os.close(w)
+        res = finish(proc)
+        with os.fdopen(r) as f:
+            ok(res.code == 0 and "TARGET" in res.out and f.read() == "",
+               "status-fd: %s is no run, and tells of none" % " ".join(verb),
+               res)
     r, ev = with_status(p, "sh", "-c", "exit 125")
     ok(r.code == 125 and [e.get("event") for e in ev] == ["start", "end"] and
        ev[1].get("by") == "payload" and ev[1].get("code") == 125,

@@ -123,6 +123,32 @@ with Place() as p:
             equal(r.out, "b'101'\n" + "b'\\x82\\x05hello'\n" * 3,
                   "S88 B041 NETLIVE a websocket over %s" % scheme, r.err)
 
+        # git with its defaults, over both schemes (files, no service)
+        with root():
+            for argv in (
+                    ("git", "init", "-q", "--bare", n.top + "/www/repo"),
+                    ("git", "-C", n.top + "/www", "init", "-q", "work"),
+                    ("git", "-C", n.top + "/www/work", "-c", "user.name=x",
+                     "-c", "user.email=x", "commit", "-q", "--allow-empty",
+                     "-m", "first"),
+                    ("git", "-C", n.top + "/www/work", "push", "-q",
+                     n.top + "/www/repo", "HEAD:refs/heads/main"),
+                    ("git", "-C", n.top + "/www/repo", "update-server-info"),
+                    ("chmod", "-R", "a+rX", n.top + "/www")):
+                subprocess.run(argv, check=True)
+            n.daemon(sys.executable, "-m", "http.server", "--bind", A, "-d",
+                     n.top + "/www", "8088")
+        n.profile("git", "http://api.example.org:8088",
+                  "https://api.example.org:%d" % H2)
+        for url in ("http://api.example.org:8088",
+                    "https://api.example.org:%d" % H2):
+            if url.startswith("https") and not shutil.which("nghttpd"):
+                continue
+            r = n.run("git", "git", "-c", "http.sslCAInfo=ca.pem",
+                      "ls-remote", url + "/repo")
+            ok(r.code == 0 and "refs/heads/main" in r.out,
+               "B043 NETLIVE git: " + url.split(":")[0], r)
+
         # each family inside with each outside
         for flag, name in (("-4", "six"), ("-6", "six"), ("-4", "api"),
                            ("-6", "api")):

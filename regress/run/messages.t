@@ -733,6 +733,9 @@ with Place() as p:
     r = p.do("run", "-v", "--", "true", cwd=p.home)
     ok(r.code == 0, "no target", r)
     b.text += "== no target\n" + golden.plain(r.err, p)
+    # with "carrel/profiles.d" behind it longer than a path
+    b.add("a place for profiles that is too long", "run", "--", "echo", MARK,
+          env=dict(p.env, XDG_CONFIG_HOME="/" + "a/" * 2041 + "a"))
     # a command that is not there
     b.add("nowhere", "run", "--", "no-such-x", code=NOTFOUND)
     b.add("no such path", "run", "--", "./no-such-x", code=NOTFOUND)
