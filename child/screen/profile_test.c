@@ -215,6 +215,9 @@ last_words(const struct trial *tr, char *buf, size_t len)
 			break;
 	for (n = (ssize_t)strlen(p); n > 0 && p[n - 1] == '\n'; n--)
 		p[n - 1] = '\0';
+	for (n = 0; p[n] != '\0'; n++)
+		if (p[n] == '\n')
+			p[n] = '|';
 	if (*p != '\0')
 		snprintf(buf, len, "; it said: %s", p);
 }

@@ -18,6 +18,7 @@ needs = write /workdir/out
 run = touch /workdir/out/x
 needs = write /workdir/out
 """
+PACKS = INST + "/share/carrel/packs"
 # what is granted would fit read-only, so strict wants to hear that
 STRICT = GOOD.replace("side-effect", "read-only")
 
@@ -170,6 +171,40 @@ with Place() as p:
     ok(r.code == 1 and "No such file" in r.out, "S94 test -C", r)
     says("test without an example", p.do("profile", "test", "@sys"), 0,
          (0, 1), "nothing was run")
+    # the packs that carrel ships
+    for name, n in (("fmt", 2), ("bundle", 2), ("fetch", 0)):
+        f = PACKS + "/%s.profile" % name
+        says("the pack %s: validate" % name,
+             p.do("profile", "validate", "-f", f), 0, (0, 0))
+        says("the pack %s: lint --strict" % name,
+             p.do("profile", "lint", "--strict", "-f", f), 0, (0, 0))
+        if n == 0:
+            continue
+        r = p.do("profile", "test", "-f", f)
+        says("the pack %s: test" % name, r, 0, (0, 0))
+        equal(r.out.count("ok  example "), n, "S94 the pack %s: its examples" %
+              name, r)
+    ok(os.path.exists(p.proj + "/out/source.tar"), "S13 what a pack wrote")
+    if IS_ROOT:
+        from netbox import Net
+        with Net(p) as net:
+            with root():
+                net.root("mount", "--bind", net.top + "/cert",
+                         "/etc/ssl/certs/ca-certificates.crt")
+            r = net.do("profile", "test", "-f", PACKS + "/fetch.profile")
+            says("the pack fetch: test", r, 0, (0, 0), "ok  example page",
+                 "ok  example nothing-asked")
+            ok("api.example.org" in net.log("dns"), "S94 control: the name "
+               "was asked for outside", net.log("dns"))
+            r = net.do("run", "-f", PACKS + "/fetch.profile", "--", "wget",
+                       "-q", "-T", "5", "-t", "1", "-O", "-",
+                       "https://other.example.org/")
+            ok(r.code == 3 and "other.example.org" in r.err and
+               "other" not in net.log("dns"), "S13 S82 the pack fetch: another "
+               "host", r)
+            p.forget()
+    else:
+        skip("the pack fetch", "network namespaces with servers need root")
     # nothing is remembered, and nothing left behind
     r = p.do("violations")
     ok("no version of a profile was violated" in r.out, "S94 S76 no violation "
