@@ -249,6 +249,19 @@ with Place() as p:
         ok(r.code == 7 and r.out == "TimeoutError\n" and
            'connect "tcp 192.0.2.1:1": ETIMEDOUT, ' in r.err,
            "S82 nobody answers, and the payload gave up", r)
+        n.profile("dgram", "udp://api.example.org:99", "udp://%s:98" % A)
+        r = n.py("dgram", "import socket, sys\n"
+                 "for a in (('api.example.org', 99), (%r, 98)):\n"
+                 "    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                 "    s.settimeout(0.5); s.connect(a)\n"
+                 "    for i in range(2):\n"
+                 "        try: s.send(b'x'); s.recv(9)\n"
+                 "        except OSError: pass\n"
+                 "sys.exit(7)" % A)
+        ok(r.code == 7 and all(
+            'send "udp %s": ECONNREFUSED, 1 time\n' % x in r.err
+            for x in ("api.example.org:99", A + ":98")),
+           "S82 a datagram that nobody listens for outside", r)
         n.name_servers("203.0.113.77")
         r, got = far(TRY + "t('api.example.org', 99); sys.exit(7)")
         ok("no name server has an answer" in r.err or "TimeoutError" in r.out,
