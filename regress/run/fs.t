@@ -306,6 +306,29 @@ def listed_home(p):
        not os.path.exists(conf + "/carrel/config") and
        not os.listdir(conf + "/carrel/profiles.d"),
        "S7 the place of a run without this HOME is protected, too", r)
+    says(p, "S37 it is a home as well", "-p", "listed", "--no-defaults",
+         has=(r"rw +%s +write listed:\d+ +<- covers credentials" % listed,))
+    r = p.do("run", "-C", listed, "-p", "@target", "--", "echo", MARK)
+    ok(r.code == OWN and "is the home directory or holds it" in r.err and
+       MARK not in r.out, "S24 it is no target by -C", r)
+    r = p.do("run", "-v", "--", "echo", MARK, cwd=listed)
+    ok(r.code == 0 and r.out == MARK + "\n" and
+       "no target is mounted: %s is or holds your home" % listed in r.err,
+       "S24 nor by being there, and that is told", r)
+    # S11: one that is not the caller's counts for nothing
+    foreign = p.top + "/foreign"
+    os.makedirs(foreign + "/.config/carrel/profiles.d")
+    p.write(foreign + "/.config/carrel/profiles.d/theirs.profile",
+            "[profile]\ndescription = x\n[fs]\ntmpfs = /opt/theirs\n")
+    for name, uid in (("another user's", 0), ("control: the caller's", UID)):
+        with root():
+            os.chown(foreign, uid, -1)
+        r = p.do("run", "-p", "theirs", "--", "sh", "-c",
+                 "echo $HOME; ls -d /opt/theirs", env=dict(p.env,
+                                                           HOME=foreign))
+        ok((r.code == 0 and r.out == foreign + "\n/opt/theirs\n") if uid else
+           (r.code == OWN and r.out == "" and "theirs" in r.err),
+           "S11 a HOME that is %s" % name, r)
     p.unprofile("listed")
     shutil.rmtree(conf, ignore_errors=True)
 
