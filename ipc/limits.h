@@ -39,6 +39,7 @@
 #define GROUPS_NAMES_LEN 16384 /* bytes of all their names */
 #define PROTECT_MAX	 32    /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
+#define PROTECT_LOOKS	 65536 /* at write grants, for all that is trusted */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */
 #define TMPFS_SUM	 (1024ULL << 20) /* all of a run, without [limits] */
 #define TMPFS_SIZE_MAX	 (1ULL << 40)	 /* where [limits] tmpfs allows it */
@@ -93,8 +94,9 @@
 #define STATE_PRUNE	   8	/* files that go at once */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
-#define PARSER_SECONDS 10 /* from its start to END, wall time */
-#define BROKER_SECONDS 5  /* from its start until it is ready, wall time */
-#define GRACE_SECONDS  10 /* from SIGTERM or SIGHUP to SIGKILL */
+#define PARSER_SECONDS	10 /* from its start to END, wall time */
+#define BROKER_SECONDS	5  /* from its start until it is ready, wall time */
+#define GRACE_SECONDS	10 /* from SIGTERM or SIGHUP to SIGKILL */
+#define EXAMPLE_SECONDS 60 /* a run of profile test, wall time */
 
 #endif

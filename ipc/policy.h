@@ -192,6 +192,8 @@ int policy_check(const struct policy *, char *why, size_t len);
  * 0, or -1 with errno; refusals, if any, are added and nothing else then.
  */
 int policy_protect(struct policy *, const struct caller *);
+/* The refusal of more than PROTECT_LOOKS. 0, or -1 without memory. */
+int policy_protect_many(struct policy *);
 
 /* The grant at exactly this guest path; NULL if there is none. */
 const struct grant *policy_find(const struct policy *, const char *guest);

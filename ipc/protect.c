@@ -36,6 +36,8 @@ struct protecting {
 	struct addition *add;
 	size_t nadd;
 	const char **last; /* per grant: what was added last in it */
+	size_t looks;
+	int full; /* they were more than PROTECT_LOOKS, which was refused */
 };
 
 static int
@@ -152,16 +154,41 @@ add(struct protecting *p, size_t grant, const char *path)
 	return 0;
 }
 
+int
+policy_protect_many(struct policy *po)
+{
+	return policy_refuse(po, "", "", 0,
+	    "grant fewer directories for writing, or stage fewer commands",
+	    "what no payload may write lies in too many write grants");
+}
+
+/*
+ * There may be as many trusted paths as grants, and each could lie in all of
+ * these. 1 if there is one more look; 0 after a refusal, -1 without memory.
+ */
+static int
+take_look(struct protecting *p)
+{
+	if (++p->looks <= PROTECT_LOOKS &&
+	    p->po->ngrants + p->nadd < GRANTS_MAX)
+		return 1;
+	p->full = 1;
+	return policy_protect_many(p->po);
+}
+
 /* One path against all write grants at it, above it and below it. */
 static int
 protect(struct protecting *p, const struct trusted *t)
 {
 	char up[PATH_MAX_LEN + 1], *slash;
 	size_t i;
+	int n;
 
 	for (i = first_at(p, t->path); i < p->nwritten; i++) {
 		if (!path_covers(t->path, p->written[i].source))
 			break;
+		if ((n = take_look(p)) != 1)
+			return n;
 		if (p->written[i].refused)
 			continue;
 		p->written[i].refused = 1;
@@ -174,6 +201,8 @@ protect(struct protecting *p, const struct trusted *t)
 		for (i = first_at(p, up); i < p->nwritten; i++) {
 			if (strcmp(p->written[i].source, up) != 0)
 				break;
+			if ((n = take_look(p)) != 1)
+				return n;
 			if (add(p, p->written[i].grant, t->path) == -1)
 				return -1;
 		}
@@ -222,7 +251,7 @@ judge(struct protecting *p, const struct caller *c)
 
 	if ((t = gather_trusted(p->po, c, &n)) == NULL)
 		return -1;
-	for (i = 0; i < n && r == 0; i++) {
+	for (i = 0; i < n && r == 0 && !p->full; i++) {
 		/* one file may be staged under two names */
 		if (i > 0 && trusted_cmp(&t[i - 1], &t[i]) == 0)
 			continue;

@@ -22,6 +22,19 @@ const struct record_rule record_policy[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_described[] = {
+    {RECORD_POLICY, 1, 1},
+    {RECORD_PROFILE, 0, PROFILES_MAX},
+    {RECORD_GRANT, 0, GRANTS_MAX},
+    {RECORD_ENVIRON, 0, CLAIMS_MAX},
+    {RECORD_RULE, 0, RULES_MAX},
+    {RECORD_REFUSAL, 0, REFUSALS_MAX},
+    {RECORD_POLICY_END, 1, 1},
+    {RECORD_TOOL, 0, TOOLS_MAX},
+    {RECORD_DESCRIBED_END, 1, 1},
+    {0, 0, 0},
+};
+
 const struct record_rule record_screen[] = {
     {RECORD_SCREEN, 1, 1},
     {RECORD_CALLER, 1, 1},

@@ -48,6 +48,9 @@ enum record_type {
 	RECORD_RUN, /* version, once */
 	RECORD_KEPT_PROFILE,
 	RECORD_RUN_END, /* once */
+	/* behind a policy that is only looked at: its [tool] and [example] */
+	RECORD_TOOL,
+	RECORD_DESCRIBED_END, /* how many, once */
 	RECORD_TYPES
 };
 
@@ -64,6 +67,7 @@ extern const struct record_rule record_caller[]; /* launcher to set-up */
 extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
 extern const struct record_rule record_kept[];
+extern const struct record_rule record_described[];
 
 /* Where in its table a stream is. */
 struct record_state {

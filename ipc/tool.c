@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "channel.h"
 #include "check.h"
 #include "grow.h"
 #include "limits.h"
@@ -223,4 +224,65 @@ tool_get(struct rcur *c, struct policy *po)
 		return 0;
 	tool_free(&t);
 	return -1;
+}
+
+static void
+put_end(struct wbuf *w, const struct policy *po)
+{
+	wbuf_u32(w, (uint32_t)po->ntools);
+}
+
+int
+described_send(struct sender *s, const struct policy *po)
+{
+	size_t i;
+
+	if (policy_send(s, po) == -1)
+		return -1;
+	for (i = 0; i < po->ntools; i++) {
+		tool_put(sender_begin(s, RECORD_TOOL), &po->tools[i]);
+		if (sender_end(s) == -1)
+			return -1;
+	}
+	put_end(sender_begin(s, RECORD_DESCRIBED_END), po);
+	return sender_end(s) == -1 ? -1 : sender_flush(s);
+}
+
+/* One record of the stream. 0 or -1. */
+static int
+take(unsigned type, struct rcur *c, struct policy *po)
+{
+	if (type == RECORD_TOOL)
+		return tool_get(c, po);
+	if (type == RECORD_DESCRIBED_END)
+		return rcur_u32(c) == po->ntools ? rcur_end(c) : -1;
+	return policy_get(type, c, po);
+}
+
+int
+described_receive(struct receiver *r, struct policy *out)
+{
+	struct policy po;
+	struct rcur c;
+	unsigned type;
+	int n;
+
+	memset(&po, 0, sizeof(po));
+	while ((n = receiver_next(r, &type, &c)) == 1) {
+		if (take(type, &c, &po) == -1) {
+			errno = EBADMSG;
+			n = -1;
+			break;
+		}
+		if (type == RECORD_DESCRIBED_END) {
+			n = receiver_finish(r);
+			break;
+		}
+	}
+	if (n == -1 || !record_done(&r->state)) {
+		policy_free(&po);
+		return -1;
+	}
+	*out = po;
+	return 0;
 }

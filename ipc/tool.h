@@ -6,6 +6,8 @@
 
 struct policy;
 struct rcur;
+struct receiver;
+struct sender;
 struct wbuf;
 
 /*
@@ -78,5 +80,12 @@ void tools_release(struct policy *); /* part of policy_free() */
 /* RECORD_TOOL. get: into the policy, whose profiles are there. 0 or -1. */
 void tool_put(struct wbuf *, const struct tool *);
 int tool_get(struct rcur *, struct policy *);
+
+/*
+ * The stream record_described: a policy and its tools, for whoever looks at a
+ * profile and starts nothing. send flushes. receive: a policy to be freed.
+ */
+int described_send(struct sender *, const struct policy *);
+int described_receive(struct receiver *, struct policy *);
 
 #endif

@@ -36,13 +36,27 @@ plain_name(const char *s)
 	       strpbrk(s, "/:,") == NULL && !text_unsafe(s, strlen(s));
 }
 
+/* A directory without '/' at its end, in buf; NULL if it is unfit. */
+static const char *
+clean(const char *dir, char *buf, size_t len)
+{
+	size_t n;
+
+	if (dir == NULL || strlen(dir) >= len)
+		return NULL;
+	strcpy(buf, dir);
+	for (n = strlen(buf); n > 1 && buf[n - 1] == '/'; n--)
+		buf[n - 1] = '\0';
+	return path_clean(buf) ? buf : NULL;
+}
+
 /* Reads the file itself: name service modules never enter this program. */
 static void
 find_user(struct caller *c)
 {
 	struct passwd *pw;
 	FILE *f;
-	char name[32];
+	char name[32], home[PATH_MAX];
 
 	if ((f = fopen("/etc/passwd", "re")) != NULL) {
 		while ((pw = fgetpwent(f)) != NULL)
@@ -50,8 +64,8 @@ find_user(struct caller *c)
 				break;
 		if (pw != NULL) {
 			c->user = copy(pw->pw_name);
-			if (path_clean(pw->pw_dir))
-				c->home = copy(pw->pw_dir);
+			if (clean(pw->pw_dir, home, sizeof(home)) != NULL)
+				c->home = copy(home);
 			if (path_clean(pw->pw_shell))
 				c->shell = copy(pw->pw_shell);
 		}
@@ -112,20 +126,6 @@ find_groups(struct caller *c)
 			c->groups[i].name = copy("");
 	if (strcmp(c->groups[0].name, c->user) == 0)
 		c->flags |= CALLER_PRIVATE_GROUP;
-}
-
-/* A directory of the environment without '/' at its end; NULL if unfit. */
-static const char *
-clean(const char *env, char *buf, size_t len)
-{
-	size_t n;
-
-	if (env == NULL || strlen(env) >= len)
-		return NULL;
-	strcpy(buf, env);
-	for (n = strlen(buf); n > 1 && buf[n - 1] == '/'; n--)
-		buf[n - 1] = '\0';
-	return path_clean(buf) ? buf : NULL;
 }
 
 /* HOME counts if it is absolute and the caller's. */

@@ -14,6 +14,7 @@
 #include "helper.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "ipc/pack.h"
 #include "ipc/request.h"
 #include "options.h"
 
@@ -27,6 +28,10 @@ join(const char *dir, const char *name)
 
 	if (asprintf(&p, "%s/%s", dir, name) == -1)
 		fatal("out of memory");
+	if (strlen(p) > PATH_MAX_LEN)
+		fatal("the path of your profiles is longer than %d bytes; use "
+		      "a shorter HOME or XDG_CONFIG_HOME",
+		    PATH_MAX_LEN);
 	return p;
 }
 
@@ -79,6 +84,19 @@ ask_start(const struct install *in, struct asked *a)
 	a->peer = -1;
 }
 
+/* Of a profile itself nothing depends on where that is asked. */
+static void
+describe(const struct options *o, struct request *q)
+{
+	static char dir[] = PACK_DIR "/target"; /* its parent is no root */
+
+	q->flags |= REQUEST_DESCRIBE;
+	if (strcmp(o->verb, "test") == 0)
+		return;
+	q->caller.target = dir;
+	q->caller.flags &= ~(uint32_t)CALLER_IMPLIED;
+}
+
 void
 ask_send(struct asked *a, const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c)
@@ -100,6 +118,8 @@ ask_send(struct asked *a, const struct install *in, const struct options *o,
 	q.select = o->select;
 	q.nselect = o->nselect;
 	q.caller = *c;
+	if (o->command == COMMAND_PROFILE)
+		describe(o, &q);
 	send_request(a, &q);
 	free(q.host);
 	free(q.host_config);

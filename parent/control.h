@@ -44,7 +44,7 @@ enum control_type {
 struct control {
 	enum control_type type;
 	int a, b;
-	int fd; /* of CONTROL_LISTENER, to be closed; otherwise -1 */
+	int fd; /* of LISTENER, FACTORY and BROKER, to be closed; else -1 */
 	char text[TEXT_MAX_LEN + 1]; /* cut to fit by the sender */
 };
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,7 @@
 #include "explain.h"
 #include "failure.h"
 #include "helper.h"
+#include "ipc/caller.h"
 #include "ipc/channel.h"
 #include "ipc/hostenv.h"
 #include "ipc/log.h"
@@ -149,7 +151,8 @@ explain_run(const struct install *in, const struct options *o,
 		protect_missing(&po, &sv, c, 0, &f) == -1 ||
 		pack_expect(&po, &sv, &f) == -1 ||
 		look_exec(&po, &sv, &f) == -1))
-		fatal("%s: %s", f.what, strerror(f.err));
+		fatal("%s%s%s", f.what, f.err != 0 ? ": " : "",
+		    f.err != 0 ? strerror(f.err) : "");
 	warn_flagged(st, c, &po);
 	if (hostenv_pick(&host, &po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));
@@ -169,7 +172,7 @@ explain_violations(
 	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
 	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
 
-	helper_become(in, SCREEN, argv);
+	helper_become(in, SCREEN, argv, -1);
 }
 
 void
@@ -178,5 +181,33 @@ explain_doctor(const struct install *in)
 	char *argv[] = {(char[]){SCREEN}, (char[]){"doctor"},
 	    (char *)in->libexec, (char *)in->shipped, NULL};
 
-	helper_become(in, SCREEN, argv);
+	helper_become(in, SCREEN, argv, -1);
+}
+
+/* What carrel finds its files by, for the runs of profile test. */
+static char *
+setting(const struct start *st, const char *name)
+{
+	const char *value = start_getenv(st, name);
+	char *p;
+
+	if (asprintf(&p, "%s%s%s", name, value != NULL ? "=" : "",
+		value != NULL ? value : "") == -1)
+		fatal("out of memory");
+	return p;
+}
+
+void
+explain_profile(const struct install *in, const struct options *o,
+    const struct start *st, const struct caller *c, const struct asked *a)
+{
+	char pid[16], strict[] = "strict", none[] = "";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"profile"}, (char *)o->verb,
+	    pid, o->strict ? strict : none,
+	    o->pack != NULL ? o->pack : o->select[0], (char *)in->program,
+	    c->target, setting(st, "HOME"), setting(st, "XDG_CONFIG_HOME"),
+	    setting(st, "PATH"), NULL};
+
+	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	helper_become(in, SCREEN, argv, a->fd);
 }

@@ -20,6 +20,14 @@ int explain_run(const struct install *, const struct options *,
 void explain_violations(const struct install *, const struct options *,
     const char *dir) __attribute__((noreturn));
 
+/*
+ * Becomes carrel-screen for profile VERB, with the answer of carrel-parse,
+ * which is its child then.
+ */
+void explain_profile(const struct install *, const struct options *,
+    const struct start *, const struct caller *, const struct asked *)
+    __attribute__((noreturn));
+
 /* Becomes carrel-screen for the doctor. */
 void explain_doctor(const struct install *) __attribute__((noreturn));
 

@@ -145,10 +145,13 @@ helper_serve(
 }
 
 void
-helper_become(const struct install *in, const char *name, char **argv)
+helper_become(const struct install *in, const char *name, char **argv, int fd)
 {
+	const int fds[] = {fd, -1};
 	char path[PATH_MAX];
 
 	join(path, sizeof(path), in->libexec, name);
+	if (fd != -1 && arrange(fds) == -1)
+		fatal("descriptors of %s: %s", name, strerror(errno));
 	become(path, argv);
 }

@@ -32,8 +32,11 @@ pid_t helper_start(
 pid_t helper_serve(
     const struct install *, const char *name, char **argv, int fd, int next);
 
-/* Becomes libexec/NAME in the same way; does not return. */
-void helper_become(const struct install *, const char *name, char **argv)
-    __attribute__((noreturn));
+/*
+ * Becomes libexec/NAME in the same way, with fd, unless it is -1, as its
+ * descriptor 3; does not return.
+ */
+void helper_become(const struct install *, const char *name, char **argv,
+    int fd) __attribute__((noreturn));
 
 #endif

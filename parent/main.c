@@ -183,7 +183,8 @@ main(int argc, char **argv, char **envp)
 		      "which is not in this version of carrel; remove it, "
 		      "e.g. chmod u-s, setcap -r");
 	start_close(o.status_fd);
-	status_open(o.status_fd);
+	/* explain starts nothing, and so tells of no run */
+	status_open(o.command == COMMAND_RUN ? o.status_fd : -1);
 	install_find(&in);
 	pack_place(&o);
 	if (o.command == COMMAND_DOCTOR)
@@ -204,6 +205,10 @@ main(int argc, char **argv, char **envp)
 		begin_run(&in, &o, &st, &a, &w);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
+	if (o.command == COMMAND_PROFILE) {
+		ask_start(&in, &a);
+		explain_profile(&in, &o, &st, &c, &a);
+	}
 	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);

@@ -22,15 +22,21 @@
 #define DST6	 24
 #define DST6_LEN 16
 
-/* Out of reach for everything public: refused here, by the kernel itself. */
+/*
+ * By destination, the first that fits: what goes to the broker, which judges
+ * it, and what is out of reach for everything public and is refused here, at
+ * once and by the kernel itself. Of IPv6 only 2000::/3 is public.
+ */
 static const struct {
 	const char *net;
-	uint8_t bits;
-} nets[] = {{"0.0.0.0", 8}, {"10.0.0.0", 8}, {"100.64.0.0", 10},
-    {"127.0.0.0", 8}, {"169.254.0.0", 16}, {"172.16.0.0", 12},
-    {"192.168.0.0", 16}, {"240.0.0.0", 4}, {"::", 96}, {"fe80::", 10},
-    /* fc00::/7, but for the part that holds carrel's own names */
-    {"fc00::", 8}};
+	uint8_t bits, divert;
+} nets[] = {{"0.0.0.0", 8, 0}, {"10.0.0.0", 8, 0}, {"100.64.0.0", 10, 0},
+    {"127.0.0.0", 8, 0}, {"168.63.129.16", 32, 0}, {"169.254.0.0", 16, 0},
+    {"172.16.0.0", 12, 0}, {"192.0.0.0", 24, 0}, {"192.88.99.0", 24, 0},
+    {"192.168.0.0", 16, 0}, {"198.18.0.0", 24, 0}, {"240.0.0.0", 4, 0},
+    /* carrel's own names, and those that a gateway translates */
+    {"fd63:6172:7265:6c00::", 64, 1}, {"64:ff9b::", 96, 1}, {"::", 3, 0},
+    {"4000::", 2, 0}, {"8000::", 1, 0}};
 
 static void
 begin(struct netlink *b, uint16_t type, uint16_t flags)
@@ -231,10 +237,15 @@ rules(struct netlink *b, uint16_t port, int v6)
 	netlink_nest_end(b, at);
 	for (i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
 		(void)address_read(nets[i].net, &net);
+		if (net.family == AF_INET6 && !v6)
+			continue;
 		at = rule(b, 0);
 		if_family(b, net.family);
 		if_for_net(b, &net, nets[i].bits);
-		accept_it(b);
+		if (nets[i].divert)
+			divert_it(b, net.family, port);
+		else
+			accept_it(b);
 		netlink_nest_end(b, at);
 	}
 	for (i = 0; i < (v6 ? 2 : 1); i++) {

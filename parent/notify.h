@@ -1,6 +1,7 @@
 #ifndef CARREL_NOTIFY_H
 #define CARREL_NOTIFY_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -86,6 +87,9 @@ _Static_assert(sizeof(struct notify_status) == 256, "as the kernel has it");
  */
 int notify_text(pid_t, uint64_t at, char path[NOTIFY_PATH_LEN]);
 int notify_path(pid_t, const struct seccomp_data *, char path[NOTIFY_PATH_LEN]);
+
+/* So many bytes of it, all of them: 0 or -1. */
+int notify_bytes(pid_t, uint64_t at, void *buf, size_t);
 
 /*
  * O_PATH descriptors, or -1 with errno: of a descriptor of the process; of a

@@ -41,6 +41,15 @@ notify_text(pid_t pid, uint64_t at, char path[NOTIFY_PATH_LEN])
 }
 
 int
+notify_bytes(pid_t pid, uint64_t at, void *buf, size_t n)
+{
+	struct iovec here = {buf, n}, there = {(void *)(uintptr_t)at, n};
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0
+									   : -1;
+}
+
+int
 notify_path(pid_t pid, const struct seccomp_data *d, char path[NOTIFY_PATH_LEN])
 {
 	return notify_text(

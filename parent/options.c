@@ -49,7 +49,7 @@ static const struct option long_options[] = {
 };
 
 static const char *const later_commands[] = {
-    "profile", "config", "why", "learn", "import", NULL};
+    "config", "why", "learn", "import", NULL};
 
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
@@ -62,6 +62,7 @@ static const char usage_text[] =
     "       carrel explain [the same] [COMMAND]     what run would do\n"
     "       carrel doctor                           can this host do it?\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
+    "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
     "       carrel --version | --help\n"
     "\n"
     "Runs COMMAND in a sandbox that starts from nothing. Profiles grant what\n"
@@ -120,6 +121,7 @@ static const struct {
     {"explain", COMMAND_EXPLAIN, 0},
     {"doctor", COMMAND_DOCTOR, 0},
     {"violations", COMMAND_VIOLATIONS, 0},
+    {"profile", COMMAND_PROFILE, 0},
 };
 
 static int
@@ -343,6 +345,60 @@ read_violations(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+/* argv[0] is the command: profile VERB [--strict] [-C DIR] NAME | -f PACK. */
+static int
+read_profile_verb(const struct reading *r, int argc, char **argv)
+{
+	static const char *const verbs[] = {"validate", "lint", "test", NULL};
+	static const struct option words[] = {
+	    {"strict", no_argument, NULL, 's'},
+	    {"pack", required_argument, NULL, 'f'},
+	    {"directory", required_argument, NULL, 'C'},
+	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int c = -1, i = 0, bad = 0;
+
+	if (argc > 1 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return say(r, usage_text);
+	while (argc > 1 && verbs[i] != NULL && strcmp(verbs[i], argv[1]) != 0)
+		i++;
+	if (argc < 2 || verbs[i] == NULL)
+		return wrong(r,
+		    "carrel profile \"%s\": it takes validate, lint or test, "
+		    "and then a NAME or -f PACK",
+		    argc < 2 ? "" : argv[1]);
+	r->o->verb = verbs[i];
+	opterr = 0;
+	optind = 0;
+	while (bad == 0 && (c = getopt_long(argc - 1, argv + 1, ":f:C:h", words,
+				NULL)) != -1) {
+		if (c == 'h')
+			return say(r, usage_text);
+		if (c == 'f')
+			bad = read_pack(r, optarg);
+		else if (c == 'C' && strcmp(verbs[i], "test") == 0)
+			bad = keep(r, &r->o->dir, optarg);
+		else if (c == 's' && strcmp(verbs[i], "lint") == 0)
+			r->o->strict = 1;
+		else
+			break;
+	}
+	if (bad != 0)
+		return bad;
+	if (c != -1 || argc - 1 - optind != (r->o->pack == NULL))
+		return wrong(r,
+		    "carrel profile %s takes %sone NAME or -f PACK, and "
+		    "nothing else",
+		    verbs[i],
+		    strcmp(verbs[i], "lint") == 0   ? "--strict and "
+		    : strcmp(verbs[i], "test") == 0 ? "-C DIR and "
+						    : "");
+	r->o->no_defaults = 1;
+	if (r->o->pack == NULL && read_profile(r, argv[1 + optind]) == -1)
+		return -1;
+	return read_payload(r, 0, NULL);
+}
+
 /* argv[0] is the command. */
 static int
 read_words(const struct reading *r, int argc, char **argv)
@@ -352,6 +408,8 @@ read_words(const struct reading *r, int argc, char **argv)
 
 	if (r->o->command == COMMAND_VIOLATIONS)
 		return read_violations(r, argc, argv);
+	if (r->o->command == COMMAND_PROFILE)
+		return read_profile_verb(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {

@@ -8,7 +8,8 @@ enum command {
 	COMMAND_EXPLAIN,
 	COMMAND_DOCTOR,
 	COMMAND_VIOLATIONS,
-	COMMAND_LAST = COMMAND_VIOLATIONS
+	COMMAND_PROFILE,
+	COMMAND_LAST = COMMAND_PROFILE
 };
 
 /* The command line. Strings and the lists point into copies of argv. */
@@ -20,6 +21,8 @@ struct options {
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
+	const char *verb;  /* profile: validate, lint or test */
+	int strict;	   /* profile lint */
 	int json;	   /* violations: for a program */
 	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */

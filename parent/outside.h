@@ -25,7 +25,8 @@ void outside_init(struct outside *);
  * has (ipc/broker.h) and closed here, 4 brings events, and its closing tells
  * it that the run is over. landlock: 0 where it shall go without. If one is
  * wanted also the factory, ipc/factory.h. 0, or -1 with errno; then some may
- * be running.
+ * be running. Ends this program if the broker is not installed or there can
+ * be no process more, as helper_serve() does.
  */
 int outside_start(
     struct outside *, const struct install *, int landlock, int broker);

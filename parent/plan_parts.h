@@ -49,9 +49,10 @@ struct draft {
 	uint8_t *exec_out; /* per row of survey->exec: 1 if it stays noexec */
 	struct written *written; /* where write grants led, sorted */
 	size_t nwritten;
-	size_t looks; /* bytes that plan_elsewhere() may still look at */
-	size_t bytes; /* of all steps so far */
-	int full;     /* they were more than PLAN_BYTES_MAX */
+	size_t looks;  /* bytes that plan_elsewhere() may still look at */
+	size_t bytes;  /* of all steps so far */
+	int full;      /* they were more than PLAN_BYTES_MAX */
+	size_t trusts; /* looks of plan_trusted(): PROTECT_LOOKS at the most */
 };
 
 /* The row of grant i; one that says EINVAL if the survey has none. */

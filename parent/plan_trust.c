@@ -198,16 +198,30 @@ bare(const struct draft *d, size_t i, const char *top, const char *path)
 	return plan_grant_at(d, guest) == (int)i;
 }
 
+/* As policy_protect(): 1 if there is one more look; 0; -1 without memory. */
+static int
+take_look(struct draft *d)
+{
+	if (d->trusts > PROTECT_LOOKS)
+		return 0;
+	if (++d->trusts <= PROTECT_LOOKS)
+		return 1;
+	return policy_protect_many(d->po);
+}
+
 static int
 trusted(struct draft *d, const struct written *w, size_t n, const char *path,
     const char *why)
 {
 	char up[PATH_MAX_LEN + 1], *slash;
 	size_t i;
+	int r;
 
 	for (i = plan_written_at(w, n, path); i < n; i++) {
 		if (!path_covers(path, w[i].path))
 			break;
+		if ((r = take_look(d)) != 1)
+			return r;
 		if (d->fate[w[i].grant] != FATE_NONE &&
 		    refuse_trusted(d, w[i].grant, path, why) == -1)
 			return -1;
@@ -218,6 +232,8 @@ trusted(struct draft *d, const struct written *w, size_t n, const char *path,
 		for (i = plan_written_at(w, n, up); i < n; i++) {
 			if (strcmp(w[i].path, up) != 0)
 				break;
+			if ((r = take_look(d)) != 1)
+				return r;
 			if (bare(d, w[i].grant, up, path) &&
 			    refuse_trusted(d, w[i].grant, path, why) == -1)
 				return -1;

@@ -32,6 +32,7 @@
 #include "setup.h"
 #include "setup_parts.h"
 #include "start.h"
+#include "status.h"
 
 /*
  * The two without which there is no pid 1, and the rest, of which the network
@@ -265,8 +266,7 @@ setup_main(const struct setup *s, struct caller *caller)
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
 		setup_end(s, &f);
 	}
-	if (s->options->status_fd > 2)
-		close(s->options->status_fd);
+	status_forget();
 	events_forget();
 	if (begin(s, &root, &f) == -1)
 		setup_end(s, &f);
@@ -293,8 +293,7 @@ setup_start(const struct setup *s)
 	struct caller caller;
 	pid_t pid;
 
-	mine.caller = &caller; /* receive_caller() fills it */
-
+	mine.caller = &caller; /* setup_hear_caller() fills it */
 	/* fork(2) with namespaces: the child returns here, on a copied stack */
 	pid = (pid_t)syscall(
 	    SYS_clone, NAMESPACES_FIRST | SIGCHLD, NULL, NULL, NULL, NULL);

@@ -47,6 +47,7 @@ check)
 	need openssl openssl
 	need nghttp2-server nghttpd
 	need curl curl
+	need wget wget
 	need mandoc mandoc
 	need clang clang
 	# libFuzzer and the sanitizers of clang

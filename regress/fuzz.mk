@@ -8,6 +8,7 @@ FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
 FUZZ += broker
 FUZZ += control
+FUZZ += described
 FUZZ += dns
 FUZZ += elf
 FUZZ += http

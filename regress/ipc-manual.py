@@ -34,6 +34,8 @@ WRITERS = {
     "RUN": ("ipc/kept.c", r"^put_run\("),
     "KEPT_PROFILE": ("ipc/kept.c", r"^put_kept_profile\("),
     "RUN_END": ("ipc/kept.c", r"^put_run_end\("),
+    "TOOL": ("ipc/tool.c", r"^tool_put\("),
+    "DESCRIBED_END": ("ipc/tool.c", r"^put_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

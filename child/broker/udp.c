@@ -50,6 +50,7 @@ struct udp_flow {
 	STAILQ_HEAD(helds, held) held;
 	size_t nheld, bytes;
 	int64_t used;
+	int told; /* that nobody is there */
 	int dead; /* refused: what comes is dropped, until it is idle */
 };
 
@@ -107,6 +108,23 @@ tidy(unsigned what, void *arg)
 		(void)watch_start(b->udp.tidy, TIDY_MS);
 }
 
+/* An ICMP came back: once for each sender is enough. */
+static void
+tell_unreached(struct udp_flow *f, int err)
+{
+	const struct door *d = f->door;
+	char text[ADDRESS_TEXT];
+	const char *name =
+	    d->host != NULL ? d->host->name : address_text(&d->address, text);
+	int six = strchr(name, ':') != NULL;
+
+	if (f->told)
+		return;
+	f->told = 1;
+	report_unreached(&d->b->report, d->allowed.plain, "send", err,
+	    "udp %s%s%s:%u", six ? "[" : "", name, six ? "]" : "", d->port);
+}
+
 /* From the outside to the payload. */
 static void
 outside(unsigned what, void *arg)
@@ -119,7 +137,9 @@ outside(unsigned what, void *arg)
 	(void)what;
 	for (i = 0; i < AT_ONCE; i++) {
 		n = recv(f->fd, u->room, ROOM, 0);
-		if (n == -1) /* nothing more, or nobody there: it may retry */
+		if (n == -1 && errno != EAGAIN && errno != EINTR)
+			tell_unreached(f, errno); /* it may try again */
+		if (n == -1)
 			break;
 		/* a full buffer inside loses it, as any network would */
 		(void)sendto(f->door->fd, u->room, (size_t)n, 0,

@@ -12,6 +12,7 @@
 #include "ipc/log.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
+#include "ipc/tool.h"
 #include "layers.h"
 #include "place.h"
 #include "resolve.h"
@@ -79,7 +80,9 @@ answer(const struct request *q, const struct layers *ls, struct policy *po)
 	struct selection sel;
 	int n;
 
-	if (config_read(ls, po, &c) == -1)
+	memset(&c, 0, sizeof(c));
+	/* where a profile is looked at, no preference counts */
+	if ((q->flags & REQUEST_DESCRIBE) == 0 && config_read(ls, po, &c) == -1)
 		return -1;
 	po->prompt = c.prompt;
 	c.prompt = NULL;
@@ -108,14 +111,15 @@ prove(struct policy *po)
 }
 
 static int
-send_policy(int64_t deadline, const struct policy *po)
+send_policy(int64_t deadline, const struct request *q, const struct policy *po)
 {
 	struct sender s;
 	int n;
 
 	if (sender_init(&s, PARENT, deadline) == -1)
 		return -1;
-	n = policy_send(&s, po);
+	n = (q->flags & REQUEST_DESCRIBE) != 0 ? described_send(&s, po)
+					       : policy_send(&s, po);
 	sender_free(&s);
 	return n;
 }
@@ -140,7 +144,7 @@ main(void)
 		n = answer(&q, &ls, &po);
 	if (n == -1 && po.nrefusals == 0)
 		return EXIT_CARREL;
-	if (prove(&po) == -1 || send_policy(deadline, &po) == -1 ||
+	if (prove(&po) == -1 || send_policy(deadline, &q, &po) == -1 ||
 	    close(PARENT) == -1) /* the end of the policy, before this one's */
 		return EXIT_CARREL;
 	_exit(0); /* the kernel frees and closes faster */

@@ -8,6 +8,7 @@
 #include "ipc/log.h"
 #include "doctor.h"
 #include "explain.h"
+#include "profile.h"
 #include "violations.h"
 
 #define CHANNEL_FD 3
@@ -39,5 +40,7 @@ main(int argc, char *argv[])
 	if (argc == 5 && strcmp(argv[1], "violations") == 0)
 		return violations_run(
 		    argv[2], strcmp(argv[3], "json") == 0, argv[4]);
+	if (argc > 2 && strcmp(argv[1], "profile") == 0)
+		return profile_run(argc - 2, argv + 2, CHANNEL_FD);
 	fatal("carrel-screen is started by carrel");
 }

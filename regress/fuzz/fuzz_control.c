@@ -1,5 +1,6 @@
 #include "judge.h"
 #include "parent/control.h"
+#include "parent/places.h"
 #include "wire.h"
 
 /* One message between monitor and set-up, from either. */
@@ -8,6 +9,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct control m;
+	static struct places places;
 	uint8_t back[2 * TEXT_MAX_LEN];
 	int pair[2];
 
@@ -18,6 +20,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (m.type < CONTROL_GO || m.type > CONTROL_LAST ||
 			    strlen(m.text) > TEXT_MAX_LEN)
 				broken("control", "out of range");
+			if (m.type == CONTROL_PLACE)
+				(void)places_hear(&places, &m);
+			places_free(&places);
 			/* one message has one form */
 			if (control_send(pair[1], m.type, m.a, m.b, m.text) ==
 				-1 ||

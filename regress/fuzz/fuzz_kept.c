@@ -1,3 +1,4 @@
+#include "ipc/advice.h"
 #include "ipc/kept.h"
 #include "ipc/sha256.h"
 #include "judge.h"
@@ -53,6 +54,7 @@ LLVMFuzzerCustomMutator(
 static void
 judge(const struct kept *k)
 {
+	char fix[ADVICE_MAX];
 	size_t i;
 
 	if (strlen(k->run) != KEPT_RUN_HEX || k->nprofiles > PROFILES_MAX ||
@@ -67,6 +69,10 @@ judge(const struct kept *k)
 		    k->events[i].count == 0 ||
 		    strlen(k->events[i].resource) > EVENT_RESOURCE_MAX)
 			broken("kept", "event");
+	for (i = 0; i < k->nevents; i++)
+		if (advice_for(&k->events[i], fix) != NULL &&
+		    (strncmp(fix, "allow = ", 8) != 0 || fix[8] == '*'))
+			broken("kept", "advice");
 }
 
 int

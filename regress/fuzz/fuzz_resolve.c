@@ -22,7 +22,7 @@
 #define FILES 6
 
 static char top[] = "/tmp/carrel-fuzz-XXXXXX";
-static char user[64], shipped[64], config[64];
+static char user[64], shipped[64], config[64], pack[80];
 
 static void
 clean(void)
@@ -50,6 +50,7 @@ begin(void)
 	snprintf(user, sizeof(user), "%s/user", top);
 	snprintf(shipped, sizeof(shipped), "%s/shipped", top);
 	snprintf(config, sizeof(config), "%s/config", top);
+	snprintf(pack, sizeof(pack), "%s/a.profile", user);
 	if (mkdir(user, 0755) == -1 || mkdir(shipped, 0755) == -1)
 		abort();
 	atexit(clean);
@@ -199,6 +200,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	q.caller.gid = getegid();
 	if ((data[0] & 0x40) != 0)
 		q.caller.target[0] = '\0';
+	/* the first file again, as a stranger's */
+	if ((data[0] & 0x80) != 0)
+		q.pack = pack;
 	q.select = select;
 	for (i = 0; i < 5; i++)
 		if ((data[0] >> i & 1) != 0)

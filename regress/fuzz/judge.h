@@ -304,8 +304,10 @@ judge_pack(const struct policy *po)
 	for (i = 0; i < po->nrules; i++)
 		rules += po->rules[i].profile == 0 &&
 			 (po->rules[i].kind == RULE_NO_UNIX ||
+			     (po->rules[i].kind == RULE_REPORT &&
+				 po->rules[i].what == REPORT_FS) ||
 			     po->rules[i].kind == RULE_VIOLATION);
-	if (rules != 2)
+	if (rules != 3)
 		broken("a pack", "is not confined");
 }
 

@@ -17,6 +17,7 @@ REQUEST, SELECT, CALLER, REQUEST_END, POLICY, PROFILE, GRANT, REFUSAL, \
         EXEC""".split())
 BROKER, B_RULE, B_HOST, B_SOCKET, B_END = (
     NUMBERS["BROKER" + x] for x in ("", "_RULE", "_HOST", "_SOCKET", "_END"))
+TOOL, DESCRIBED_END = NUMBERS["TOOL"], NUMBERS["DESCRIBED_END"]
 EVENT, RUN, KEPT_PROFILE, RUN_END = (
     NUMBERS[x] for x in "EVENT RUN KEPT_PROFILE RUN_END".split())
 READ, WRITE, TRY_READ, TRY_WRITE, AS_TMPFS, AS_LINK = 1, 2, 3, 4, 5, 6
@@ -89,9 +90,9 @@ def caller(cwd="/h/p", home="/h", flags=1):
                   struct.pack("=B", 1))
 
 
-def request(who, flags=0, version=1):
+def request(who, flags=0, version=1, pack=""):
     return (record(REQUEST, struct.pack("=HI", version, flags),
-                   string("/p") * 5) + record(SELECT, string("@sys")) + who +
+                   string("/p") * 5 + string(pack)) + record(SELECT, string("@sys")) + who +
             record(REQUEST_END))
 
 
@@ -218,7 +219,8 @@ keep("request", "good", request(caller()))
 for n, who in enumerate((caller("x"), caller("/a/.."), caller(home=""),
                          caller(flags=8))):
     keep("request", "caller-%d" % n, request(who))
-keep("request", "flags", request(caller(), 4))
+keep("request", "flags", request(caller(), 8))
+keep("request", "pack", request(caller(), 4, pack="/t/x.profile"))
 keep("request", "version", request(caller(), 0, 2))
 keep("request", "after", request(caller()) + record(REQUEST_END))
 keep("request", "string-end", record(CALLER, struct.pack("=III", 1, 1, 0),
@@ -255,6 +257,47 @@ keep("screen", "refused", screen(
 keep("screen", "string-end", record(
     SCREEN, struct.pack("=HIHBH", 1, 0, 0, 1, 6), string(""),
     struct.pack("=HH", 1, 40), b"x"))
+
+
+def tool(kind=1, name="t", text="x", stdin="", effect=1, expect=0, needs=(),
+         index=0):
+    return record(TOOL, struct.pack("=BHI", kind, index, 3), string(name),
+                  string(text), string(stdin),
+                  struct.pack("=BBH", effect, expect, len(needs)),
+                  *(struct.pack("=B", v) + string(x) + struct.pack("=I", 4)
+                    for v, x in needs))
+
+
+def described(tools, what=policy([grant("/w", "/w", WRITE, flags=1)],
+                                 rules=[rule(EGRESS, 1, 443, "*.example")]),
+              count=None):
+    return what + b"".join(tools) + record(DESCRIBED_END, struct.pack(
+        "=I", len(tools) if count is None else count))
+
+
+ODD = tool(2, "e", 'sh -c "a b"', "in", 0, 3, [(2, "/w/x"), (6, "*")])
+keep("described", "good", described([tool(effect=3, needs=[
+    (1, "/w"), (3, "x"), (6, "https://a.example:443")]), ODD]))
+for name, stream in (
+        ("none", described([])), ("kind", described([tool(3)])),
+        ("index", described([tool(index=1)])),
+        ("name", described([tool(name="@t")])),
+        ("effect", described([tool(effect=4)])),
+        ("no-command", described([tool(2, text='"', effect=0)])),
+        ("expect-of-a-tool", described([tool(expect=1)])),
+        ("need", described([tool(needs=[(7, "/x")])])),
+        ("count", described([ODD], count=2)),
+        ("many", described([tool()] * 1025)),
+        ("no-end", described([ODD])[:-10]),
+        ("twice", described([ODD]) + described([])),
+        ("a pack", described([ODD], policy(
+            [grant("/workdir", "/t"), grant("/workdir/o", "/t/o", WRITE,
+                                            flags=9)], (),
+            [profile("+x", "/t/x.profile", 4, 1)],
+            rules=[rule(TIER, 0, 1), rule(NO_UNIX, line=0), rule(REPORT, 2, line=0),
+                   rule(VIOLATION, 0, 2, line=0)]))),
+        ("refused", described([], policy([], [refusal("no")])))):
+    keep("described", name.replace(" ", "-"), stream)
 
 
 def elf(loader=b"/lib/ld.so\0", at=176, machine=None, phnum=2, ident=b""):

@@ -33,6 +33,7 @@
  *	event-garbage	is ready, and says what is no event
  *	event-attached	an event with a descriptor
  *	flood		100,000 different events
+ *	notes		100,000 that are no violations
  *	stays		does not end when the run does
  *	factory		asks the socket factory for what it may not make, and
  *says what came of it on standard error
@@ -191,11 +192,13 @@ lie_before(const char *mode)
 }
 
 static void
-flood(void)
+flood(uint8_t flags)
 {
 	char resource[64];
 	struct event e = {.surface = EVENT_EGRESS,
+	    .flags = flags,
 	    .profile = EVENT_NO_PROFILE,
+	    .err = ECONNREFUSED,
 	    .count = 1,
 	    .action = "connect",
 	    .resource = resource,
@@ -221,7 +224,9 @@ lie_after(const char *mode)
 	if (strcmp(mode, "event-attached") == 0)
 		say("xyz", 3, -MONITOR);
 	if (strcmp(mode, "flood") == 0)
-		flood();
+		flood(0);
+	if (strcmp(mode, "notes") == 0)
+		flood(EVENT_NOTE);
 	if (strcmp(mode, "stays") == 0)
 		for (;;)
 			pause();

@@ -49,6 +49,10 @@ with Place() as p:
     ok(r.code == 0 and MARK in r.out and r.secs < 20 and
        "100000 violations" in r.err and r.err.count("\n") < 20,
        "S75 V035 100,000 events are counted", r)
+    r = lie("notes", "run", "-v", "-p", "net", "--", "sh", "-c", "sleep 0.3")
+    ok(r.code == 0 and "profiles grant" not in r.err and r.secs < 20 and
+       r.err.count("tcp 192.0.2.1:") == 10 and "and 246 others" in r.err,
+       "S75 V035 100,000 notes are no violations, and bounded", r)
     # who speaks for the broker gets no other address from the factory (S81)
     r = lie("factory")
     want = ["198.19.0.9 80 tcp: ", "198.19.0.9 80 udp: ",

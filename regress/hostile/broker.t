@@ -36,7 +36,7 @@ for kind, what in ((65, "HTTPS"), (64, "SVCB"), (16, "TXT"), (15, "MX"),
     ok(b.ask("allowed.test", kind) == (0, []),
        "V059 %s of an allowed name: nothing of that type" % what)
 for name in ("denied.test", "sub.allowed.test", "evilallowed.test",
-             "allowed.test.denied.test", "wild.test", "test", "evilwild.test",
+             "allowed.test.denied.test", "allowed.tes", "wild.test", "test", "evilwild.test",
              "192.0.2.9", "9.2.0.192.in-addr.arpa", "localhost"):
     for tcp in (False, True):
         ok(b.ask(name, tcp=tcp) == (3, []),
@@ -222,6 +222,73 @@ def loops(q, _):
         b"\xc0" + bytes([at + 4]) + struct.pack(">HHIH", 1, 1, 1, 4) + b"abcd"
 
 
+def tell_from(address, port, change=lambda a: a):
+    """Another socket answers, with a stranger's address; the server does not.
+    """
+    s = sock(world, socket.SOCK_DGRAM, address, port)
+
+    def how(q, _):
+        name, at = dns_name(q, 12)
+        a = q[:2] + struct.pack(">5H", 0x8180, 1, 1, 0, 0) + q[12:at + 4] + \
+            b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 1, 4) + \
+            socket.inet_aton("203.0.113.6")
+        s.sendto(change(a), (HOST4, names.ports[-1]))
+        time.sleep(0.1)
+        return None
+    return how
+
+
+def other_id(q, _):
+    _, at = dns_name(q, 12)
+    return bytes([q[0] ^ 1]) + q[1:2] + struct.pack(
+        ">5H", 0x8180, 1, 1, 0, 0) + q[12:at + 4] + b"\xc0\x0c" + struct.pack(
+        ">HHIH", 1, 1, 1, 4) + socket.inet_aton("203.0.113.6")
+
+
+def other_name(q, _):
+    return q[:2] + struct.pack(">5H", 0x8180, 1, 1, 0, 0) + wire(
+        "denied.test") + b"\0\1\0\1" + rr(
+        "public.test", 1, socket.inet_aton("203.0.113.6"))
+
+
+def always_cut(q, tcp):
+    _, at = dns_name(q, 12)
+    return q[:2] + struct.pack(">5H", 0x8380, 1, 0, 0, 0) + q[12:at + 4]
+
+
+b = Broker(*["tcp://%s.test:7" % n for n in ("spoof", "spoof2", "id", "name",
+                                             "cut2", "shout", "odd2")])
+for name, how in (("spoof", tell_from(WORLD[0], 53)),
+                  ("spoof2", tell_from(WORLD[2], 5353)), ("id", other_id),
+                  ("name", other_name), ("cut2", always_cut)):
+    names.zone[(name + ".test", 1)] = how
+    names.zone[(name + ".test", 28)] = ()
+    other.has(name + ".test", "203.0.113.5")
+for name, what in (("spoof", "another address"), ("spoof2", "another port"),
+                   ("id", "another number"), ("name", "another question"),
+                   ("cut2", "always cut off")):
+    n, m = echo.conns, stranger.conns
+    r = talk(name + ".test")
+    ok(r == PING and echo.conns == n + 1 and stranger.conns == m,
+       "V053 V059 an answer from or with %s is none" % what, r)
+
+
+def shout(q, _):
+    _, at = dns_name(q, 12)
+    return q[:2] + struct.pack(">5H", 0x8180, 1, 1, 0, 0) + \
+        q[12:at].upper() + q[at:at + 4] + rr(
+            "SHOUT.Test", 1, socket.inet_aton("203.0.113.5"))
+
+
+names.zone[("shout.test", 1)] = shout
+names.zone[("odd2.test", 1)] = [
+    ("odd2.test", 5, wire("_x.odd2.test")),
+    ("_X.odd2.test", 1, socket.inet_aton("203.0.113.5"))]
+for name, what in (("shout", "in other letters"),
+                   ("odd2", "by an alias that is no host")):
+    r = talk(name + ".test")
+    ok(r == PING, "S83 an answer %s counts" % what, r)
+b.end()
 for name, how in (("cut.test", cut), ("fail.test", failing),
                   ("loop2.test", loops), ("dumb.test", None),
                   ("odd.test", nonsense)):
@@ -231,7 +298,8 @@ for name, how in (("cut.test", cut), ("fail.test", failing),
 names.zone[("cut.test", 28)] = ()
 b = Broker(*["tcp://%s.test:7" % n for n in
              ("cut", "fail", "loop2", "dumb", "odd")])
-ok(talk("cut.test") == PING and names.tcp_asked == 1,
+n = names.tcp_asked
+ok(talk("cut.test") == PING and names.tcp_asked == n + 1,
    "S83 what is cut off is asked by TCP")
 for name, what in (("fail.test", "fails"), ("loop2.test", "points at itself"),
                    ("dumb.test", "is silent"), ("odd.test", "is nonsense")):
@@ -289,6 +357,11 @@ ok(tls_try(up) == up, "V058 in any case")
 part = rec(hello(sni("allowed.test")), 16)
 ok(tls_try(part) == part, "V058 in several records")
 ok(tls_try(good, pause=0.002) == good, "V058 byte by byte")
+dot = rec(hello(sni("allowed.test.")))
+ok(tls_try(dot) == dot, "V058 with a dot at its end")
+grease = rec(hello(b"\x1a\x1a\0\0" + sni("allowed.test") + b"\0\x10\0\5\0\3"
+                   b"\2h2"))
+ok(tls_try(grease) == grease, "V058 among other extensions")
 ech = rec(hello(sni("allowed.test") + b"\xfe\x0d\0\4abcd"))
 ok(tls_try(ech) == ech, "V058 with a hidden name: the outer one counts")
 time.sleep(0.2)
@@ -305,6 +378,31 @@ for data, what, why in (
          "a bad TLS hello"),
         (rec(hello(sni(b"allowed.test\0.denied.test"))), "a NUL",
          "a bad TLS hello"),
+        (rec(hello(sni("allowed.test.."))), "two dots",
+         "the server name is allowed.test.."),
+        (rec(hello(sni(" allowed.test"))), "a blank",
+         "the server name is  allowed.test"),
+        (rec(hello(sni("allowed.test:443"))), "a port",
+         "the server name is allowed.test:443"),
+        (rec(hello(sni("*.test"))), "a wildcard", "the server name is *.test"),
+        (rec(hello(sni("\u0430llowed.test"))), "another script",
+         "the server name is \u0430llowed.test"),
+        (rec(hello(sni("allowed.test\r\nX: y"))), "a new line",
+         "the server name is allowed.test\r\nX: y"),
+        (rec(hello(sni("a" * 256))), "256 bytes", "a bad TLS hello"),
+        (rec(hello(sni("x" + ".allowed.test" * 19))), "a long name",
+         "the server name is x.allowed.test"),
+        (rec(hello(b"\0\0\0\x1f\0\x1d\0\0\x0callowed.test\0\0\x0b"
+                   b"denied.test")), "two names in one list",
+         "a bad TLS hello"),
+        (rec(hello(b"\xfe\x0d\0\4abcd")), "a hidden name alone",
+         "no server name"),
+        (rec(hello(sni("denied.test") + b"\xfe\x0d\0\4abcd")),
+         "another outer name", "the server name is denied.test"),
+        (b"\x80\x2e\1\3\1\0\x15\0\0\0\x10" + bytes(37), "SSL 2", "not TLS"),
+        (b"\x16\xfe\xff" + bytes(60), "DTLS", "not TLS"),
+        (b"\x15\3\1\0\2\1\0", "an alert", "not TLS"),
+        (b"\0" * 32, "zeros", "not TLS"),
         (rec(hello(sni("203.0.113.5"))), "an address",
          "the server name is 203.0.113.5"),
         (rec(hello(sni("allowed.test")), 6), "too many records",
@@ -421,6 +519,21 @@ for bad, why in (
         (b"GET / HTTP/1.1\r\n" + OKHEAD * 2 + b"\r\n", "more than one Host"),
         (b"CONNECT allowed.test:80 HTTP/1.1\r\n" + OKHEAD + b"\r\n",
          "CONNECT"),
+        (b"GET / HTTP/1.1\r\nHost: allowed.test:443\r\n\r\n", "another Host"),
+        (b"GET / HTTP/1.1\r\nHost: allowed.test:080\r\n\r\n", "another Host"),
+        (b"GET / HTTP/1.1\r\nHost: x@allowed.test\r\n\r\n", "another Host"),
+        (b"GET / HTTP/1.1\r\nHost: allowed.test\0\r\n\r\n",
+         "a control character in a header"),
+        (b"GET / HTTP/1.1\r\nX: y\r\n " + OKHEAD + b"\r\n",
+         "a header line that is none"),
+        (b"GET http://x@allowed.test/ HTTP/1.1\r\n" + OKHEAD + b"\r\n",
+         "a target at another host"),
+        (b"GET https://allowed.test/ HTTP/1.1\r\n" + OKHEAD + b"\r\n",
+         "a target that is no path"),
+        (b"POST / HTTP/1.1\r\n" + OKHEAD + b"Transfer-Encoding: chunked\r\n"
+         b"Transfer-Encoding: identity\r\n\r\n", "other than chunked"),
+        (b"POST / HTTP/1.1\r\n" + OKHEAD + b"Content-Length: 4\r\n"
+         b"Content-Length: 40\r\n\r\n", "said twice"),
         (b"GET http://denied.test/ HTTP/1.1\r\n" + OKHEAD + b"\r\n",
          "a target at another host"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "no request of HTTP/1"),
@@ -437,6 +550,14 @@ WS = b"GET / HTTP/1.1\r\n" + OKHEAD + b"Upgrade: x\r\n\r\n"
 r = outcome(b.connect("allowed.test", 81), WS + EVIL + b"raw", True)
 ok(b"101 Go" in r and r.endswith(EVIL + b"raw"),
    "S88 the server switched: from there on it is theirs", r)
+H2C = b"GET / HTTP/1.1\r\n" + OKHEAD + b"Connection: Upgrade, HTTP2-Settings" \
+    b"\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"
+r = http_try(GET, H2C + EVIL)
+ok(r[0] == HI and b"evil" not in bytes(web.got[-1]),
+   "V058 h2c asked for in a later request opens nothing", r)
+r = http_try(H2C + b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+ok(not any(b"PRI" in g for g in web.got),
+   "V058 HTTP/2 before the server agreed does not get there", r)
 r = http_try(WS + EVIL)
 ok(r[0] in (HI, HI[:-2], "ConnectionResetError"), "S85 it did not", r)
 ok(not any(b"evil" in g for g in web.got),

@@ -247,4 +247,19 @@ print("READ", n)
         ok(r2.code in (0, OWN) and "Success" not in r2.err and
            (r2.code or re.search(r"\n/home/\S+\n", r2.out)),
            "B025 and without HOME", r2)
+        # what passwd(5) calls the home may end in a slash
+        with root():
+            r = finish(subprocess.Popen(
+                ["unshare", "-m", "--propagation", "private", "sh", "-ec",
+                 "mount -t tmpfs none /mnt\n"
+                 "printf '%s:x:%d:%d::%s/:/bin/sh\\n' > /mnt/p\n"
+                 "chmod 755 /mnt; chmod 644 /mnt/p\n"
+                 "mount --bind /mnt/p /etc/passwd\n"
+                 'exec setpriv --reuid %d --regid %d --clear-groups env -i '
+                 'PATH=/usr/bin:/bin "$@"' % (USER, UID, GID, p.home, UID,
+                                              GID),
+                 "sh", CARREL, "run", "--", "sh", "-c", 'echo "$HOME"'],
+                stdin=-3, stdout=-1, stderr=-1, cwd=p.proj))
+        ok(r.code == 0 and r.out == p.home + "\n",
+           "B025 the database's home without the slash at its end", r)
 done()

@@ -61,6 +61,34 @@ with Place() as p:
         r = n.py("all", UDP % ([(A, 7), (A, 7), (A, 9)],))
         ok(r.out.count(A + " ECHO n") == 6,
            "S86 datagrams, to any port", r)
+        # what is out of reach is so at once, for datagrams as well
+        r = n.py("all", """if 1:
+            import errno, socket, time
+            for a in %r:
+                f = socket.AF_INET6 if ":" in a else socket.AF_INET
+                for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                    t = time.monotonic()
+                    s = socket.socket(f, kind)
+                    s.settimeout(3)
+                    try:
+                        s.connect((a, 81))
+                        s.send(b"x")
+                        s.recv(1)
+                    except OSError as e:
+                        end = errno.errorcode.get(e.errno, str(e))
+                    if time.monotonic() - t > 1 or end not in (
+                            "ECONNREFUSED", "EACCES", "ENETUNREACH", "EINVAL"):
+                        print(a, kind, end)
+            print("all")
+            """ % (["10.0.0.1", "100.64.0.1", "127.0.0.2", "168.63.129.16",
+                    "169.254.169.254", "172.16.0.1", "192.0.0.8", "192.88.99.1",
+                    "192.168.0.1", "198.18.0.1", "198.18.0.2", "240.0.0.1",
+                    "255.255.255.255", "224.0.0.1", "0.0.0.1", "::2", "::7f00:1",
+                    "::ffff:10.0.0.1", "64:ff9b:1::1", "100::1", "1fff::1",
+                    "4000::1", "5f00::1", "fc00::1", "fd00::1",
+                    "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1"],))
+        equal(r.out, "all\n", "S82 S86 what is out of reach is so at once",
+              r.err)
         r = n.run("mixed", *CURL, "http://private.example.org/")
         ok("HELLO" in r.out, "S86 beside a rule for a private name", r)
         r = n.run("mixed", *CURL, "http://api.example.org/")

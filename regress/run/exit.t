@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """Exit codes (S61), --status-fd, and what is an option and what is not."""
+import contextlib
 import json
 import os
 import resource
@@ -71,6 +72,16 @@ with Place() as p:
           "R036 control: it runs outside")
 
     # --status-fd tells carrel's 125 from the payload's
+    for verb in (("explain",), ("run", "-n")):
+        r, w = os.pipe()
+        proc = p.start(*verb, "--status-fd", str(w), "--", "true",
+                       pass_fds=(w,))
+        os.close(w)
+        res = finish(proc)
+        with os.fdopen(r) as f:
+            ok(res.code == 0 and "TARGET" in res.out and f.read() == "",
+               "status-fd: %s is no run, and tells of none" % " ".join(verb),
+               res)
     r, ev = with_status(p, "sh", "-c", "exit 125")
     ok(r.code == 125 and [e.get("event") for e in ev] == ["start", "end"] and
        ev[1].get("by") == "payload" and ev[1].get("code") == 125,
@@ -93,6 +104,29 @@ with Place() as p:
         r = p.do("run", "--status-fd", bad, "--", "echo", MARK)
         ok(r.code == OWN and MARK not in r.out,
            "V036 status-fd %r is refused" % bad, r)
+
+    # a pipe that is full, as a payload that shares it can make it, does not
+    # make carrel deaf
+    r, w = os.pipe()
+    os.set_blocking(w, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(w, bytes(4096)):
+            pass
+    os.set_blocking(w, True)
+    proc = p.start("run", "--status-fd", str(w), "--", "sh", "-c",
+                   "echo %s; exec sleep 60" % MARK, pass_fds=(w,))
+    os.close(w)
+    up = proc.stdout.readline() == (MARK + "\n").encode()
+    os.kill(proc.pid, signal.SIGTERM)
+    left = gone(5.0, before=(proc.pid,))
+    with os.fdopen(r, "rb") as f:
+        data = f.read().replace(b"\0", b"")
+    res = finish(proc, 20)
+    ev = [json.loads(x) for x in data.splitlines()]
+    ok(up and not left and res.code == 143 and
+       [e.get("event") for e in ev] == ["start", "end"] and
+       ev[1].get("signal") == 15,
+       "status-fd: what is full is written to when it is not", left, ev, res)
 
     # options, operands, usage
     for cmd in ((), ("run",), ("shell",), ("explain",), ("doctor",)):

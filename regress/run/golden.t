@@ -144,12 +144,23 @@ with Place() as p:
         ok(r.code == 0, "S90 @%s: explain" % name, r)
         golden.compare("explain-%s.txt" % name, normal(r.out, p),
                        "S91 @" + name)
+    packs = INST + "/share/carrel/packs"
+    with golden.as_root():
+        names = sorted(x[:-8] for x in os.listdir(packs))
+    equal(names, ["bundle", "fetch", "fmt"], "the shipped packs")
+    for name in names:
+        r = p.wide("explain", "-f", "%s/%s.profile" % (packs, name), "-C",
+                   target, "--", "true")
+        ok(r.code == 0, "S90 S13 the pack %s: explain" % name, r)
+        golden.compare("explain-pack-%s.txt" % name, normal(r.out, p),
+                       "S91 S13 the pack " + name)
     r = p.wide("explain", "-C", target, "--", "true")
     golden.compare("explain.txt", normal(r.out, p), "S91 the defaults")
     # a golden without a profile is one that nobody reads
     with golden.as_root():
         left = {x[8:-4] for x in os.listdir(golden.DIR)
-                if x.startswith("explain-")} - set(shipped)
+                if x.startswith("explain-")} - set(shipped) - {
+                    "pack-" + x for x in names}
     equal(left, set(), "every golden belongs to a profile")
     if IS_ROOT:
         all_marks(p)

@@ -38,7 +38,8 @@ with Place() as p, Place() as q:
                    if os.path.isfile(x))
     want = {"/opt/carrel/bin/carrel", "/opt/carrel/libexec/carrel/carrel-parse",
             "/opt/carrel/libexec/carrel/carrel-screen",
-            "/opt/carrel/share/carrel/profiles/sys.profile"}
+            "/opt/carrel/share/carrel/profiles/sys.profile",
+            "/opt/carrel/share/carrel/packs/fmt.profile"}
     ok(want <= set(files) and all(f.startswith("/opt/carrel/") for f in
                                   files) and any(
         f.endswith("/man1/carrel.1") for f in files),

@@ -123,6 +123,32 @@ with Place() as p:
             equal(r.out, "b'101'\n" + "b'\\x82\\x05hello'\n" * 3,
                   "S88 B041 NETLIVE a websocket over %s" % scheme, r.err)
 
+        # git with its defaults, over both schemes (files, no service)
+        with root():
+            for argv in (
+                    ("git", "init", "-q", "--bare", n.top + "/www/repo"),
+                    ("git", "-C", n.top + "/www", "init", "-q", "work"),
+                    ("git", "-C", n.top + "/www/work", "-c", "user.name=x",
+                     "-c", "user.email=x", "commit", "-q", "--allow-empty",
+                     "-m", "first"),
+                    ("git", "-C", n.top + "/www/work", "push", "-q",
+                     n.top + "/www/repo", "HEAD:refs/heads/main"),
+                    ("git", "-C", n.top + "/www/repo", "update-server-info"),
+                    ("chmod", "-R", "a+rX", n.top + "/www")):
+                subprocess.run(argv, check=True)
+            n.daemon(sys.executable, "-m", "http.server", "--bind", A, "-d",
+                     n.top + "/www", "8088")
+        n.profile("git", "http://api.example.org:8088",
+                  "https://api.example.org:%d" % H2)
+        for url in ("http://api.example.org:8088",
+                    "https://api.example.org:%d" % H2):
+            if url.startswith("https") and not shutil.which("nghttpd"):
+                continue
+            r = n.run("git", "git", "-c", "http.sslCAInfo=ca.pem",
+                      "ls-remote", url + "/repo")
+            ok(r.code == 0 and "refs/heads/main" in r.out,
+               "B043 NETLIVE git: " + url.split(":")[0], r)
+
         # each family inside with each outside
         for flag, name in (("-4", "six"), ("-6", "six"), ("-4", "api"),
                            ("-6", "api")):
@@ -223,6 +249,19 @@ with Place() as p:
         ok(r.code == 7 and r.out == "TimeoutError\n" and
            'connect "tcp 192.0.2.1:1": ETIMEDOUT, ' in r.err,
            "S82 nobody answers, and the payload gave up", r)
+        n.profile("dgram", "udp://api.example.org:99", "udp://%s:98" % A)
+        r = n.py("dgram", "import socket, sys\n"
+                 "for a in (('api.example.org', 99), (%r, 98)):\n"
+                 "    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                 "    s.settimeout(0.5); s.connect(a)\n"
+                 "    for i in range(2):\n"
+                 "        try: s.send(b'x'); s.recv(9)\n"
+                 "        except OSError: pass\n"
+                 "sys.exit(7)" % A)
+        ok(r.code == 7 and all(
+            'send "udp %s": ECONNREFUSED, 1 time\n' % x in r.err
+            for x in ("api.example.org:99", A + ":98")),
+           "S82 a datagram that nobody listens for outside", r)
         n.name_servers("203.0.113.77")
         r, got = far(TRY + "t('api.example.org', 99); sys.exit(7)")
         ok("no name server has an answer" in r.err or "TimeoutError" in r.out,

@@ -39,7 +39,8 @@ def session(p, text):
             want.append("")
         else:
             want[-1] += line + "\n"
-    return sh, want
+    # a long line is broken at the end of a word
+    return sh, [w.replace("\\\n", "") for w in want]
 
 
 def sources(p, body):
@@ -63,7 +64,7 @@ with root() if IS_ROOT else contextlib.nullcontext():
 with Place() as p:
     os.chdir(p.top)
     env = dict(p.env, PATH=os.path.dirname(CARREL) + ":" + p.env["PATH"])
-    before, ran, written = [], 0, set()
+    before, ran, written, steps = [], 0, set(), 0
     for d in ("opt/zig", "opt/ztools/bin", "home/scripts"):
         os.makedirs(p.top + "/" + d)
     for head, text in blocks(manual):
@@ -82,6 +83,12 @@ with Place() as p:
             ok(r.code == 0, what, r)
             if m[1] == "config":
                 os.unlink(p.conf + "/config")
+        elif re.match(r"; count\.profile(, added)?\n", text):
+            with open(p.proj + "/count.profile",
+                      "a" if ", added" in text.split("\n")[0] else "w") as f:
+                f.write(text)
+            p.write("src/a.txt", "three words here\n")
+            steps += 1
         elif text.startswith("$ "):
             for cmd, want in zip(*session(p, text)):
                 if cmd.startswith("export "):
@@ -101,6 +108,8 @@ with Place() as p:
             p.unprofile("piece")
     ok({"zig", "mine", "outside", "wrong"} <= written and ran >= 9,
        "the examples of the verbs were found, and run", written, ran)
+    ok(steps == 5 and os.path.exists(p.proj + "/out/words"),
+       "S13 a pack, step by step", steps)
     text = "".join(t for h, t in blocks(manual) if h == "Examples of variables")
     for verb in ("set", "merge", "prepend", "inherit", "sanitise"):
         ok("[environ.%s]" % verb in text, "S41 the manual has an example of "

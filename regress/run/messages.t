@@ -40,6 +40,7 @@ EXEMPT = [
     ("account", r"the home of .* has no place inside.*|the working "
      "directory's path is too long or odd.*|-C .* is not a directory.*",
      "the kernel has no such path"),
+    ("helper", r"descriptors of .*", "a call that fails"),
     ("helper", r"vfork: .*|; too many processes, or .*|; a filter around .*",
      "the parser cannot be started: run/hosts.t V026"),
     ("account|start|monitor|monitor_helpers|main|helper|ask", r"(getgroups|sigaction.*|"
@@ -671,6 +672,11 @@ with Place() as p:
             ("an unknown command", ["frobnicate"]),
             ("an option before the command", ["-p", "@sys", "run", "true"]),
             ("a command of a later version", ["why"]),
+            ("no verb of profile", ["profile"]),
+            ("another verb of profile", ["profile", "show", "x"]),
+            ("validate of nothing", ["profile", "validate"]),
+            ("lint of two", ["profile", "lint", "a", "b"]),
+            ("test of two", ["profile", "test", "-f", "a", "b"]),
             ("an unknown option", ["run", "--frob", "--", "true"]),
             ("an option of a later version", ["run", "--diff", "true"]),
             ("an option without its value", ["run", "-p"]),
@@ -728,6 +734,9 @@ with Place() as p:
     r = p.do("run", "-v", "--", "true", cwd=p.home)
     ok(r.code == 0, "no target", r)
     b.text += "== no target\n" + golden.plain(r.err, p)
+    # with "carrel/profiles.d" behind it longer than a path
+    b.add("a place for profiles that is too long", "run", "--", "echo", MARK,
+          env=dict(p.env, XDG_CONFIG_HOME="/" + "a/" * 2041 + "a"))
     # a command that is not there
     b.add("nowhere", "run", "--", "no-such-x", code=NOTFOUND)
     b.add("no such path", "run", "--", "./no-such-x", code=NOTFOUND)

@@ -224,6 +224,32 @@ with Place() as p:
     p.refused("S7 a pack that would write itself", "-f", f,
               has=("x.profile:4", "trusts in the next run"))
 
+    # V014: what one run made leads no other one elsewhere
+    p.write(p.home + "/.ssh/id", "CANARY\n")
+    os.makedirs(p.proj + "/d/data", exist_ok=True)
+    a = pack(p, "[fs]\nwrite = /workdir/d\n")
+    c = pack(p, "[fs]\nwrite = /workdir/d/data\n", name="second.profile")
+    p.runs("V014 the second pack: control", "-f", c)
+    r = p.do("run", "-f", a, "--", "sh", "-c", "rmdir d/data && ln -s %s/.ssh "
+             "d/data && echo %s" % (p.home, MARK))
+    ok(r.out == MARK + "\n" and os.path.islink(p.proj + "/d/data"),
+       "V014 the first run plants a link", r)
+    r = p.refused("V014 S36 the second run is refused", "-f", c,
+                  has=("second.profile:4", "/d/data is a symlink"))
+    ok(r and "CANARY" not in r.err, "V014 and shows nothing")
+    os.unlink(p.proj + "/d/data")
+    # R047, V042: of the tree only the file that was named is read
+    p.write("profiles.d/home.profile", HEAD + "[fs]\nread = /etc\n")
+    for name in (".carrel/profiles.d/mine.profile", "mine.profile", "mine",
+                 "carrel.ini", "config"):
+        p.write(name, HEAD + "[fs]\nread = %s/secret\n" % p.top)
+    g = pack(p, "include = @home\n")
+    r = p.sh("cat %s/secret || ls /etc/shadow || echo %s" % (p.top, MARK),
+             "-f", g)
+    ok(r.out == MARK + "\n", "R047 what lies in a pack's tree is not read", r)
+    p.refused("V042 nor by its bare name", "-f", g, "-p", "mine",
+              has=("unknown profile",))
+
     # the home
     pack(p, good)
     for cwd, options in ((p.home, ()), (p.proj, ("-C", p.home)),

@@ -116,11 +116,26 @@ def files(p, group, odd):
             ("an element", "[environ.merge]\nPATH = /%s\n"),
             ("an element in front", "[environ.prepend]\nPATH = /%s\n"),
             ("what is no yes", "[environ.inherit]\nCI = %s\n"),
-            ("a later section", "[egress]\n%s = %s\n")):
+            ("a way out", "[egress]\n%s = %s\n"),
+            ("a tool's name", "[tool %s]\neffect = none\n"),
+            ("a tool's description", "[tool x]\ndescription = %s\n"),
+            ("a tool's effect", "[tool x]\neffect = %s\n"),
+            ("a need", "[tool x]\nneeds = write /%s\n"),
+            ("a need of the network", "[tool x]\nneeds = allow %s\n"),
+            ("an example", "[example x]\nrun = cat %s\n"),
+            ("an exit code", "[example x]\nrun = cat\nexpect-exit = %s\n"),
+            ("what an example says", "[example x]\nrun = sh -c \"cat; "
+             "exit 1\"\nstdin = %s\n")):
         p.write(p.layer + "/x.profile", b(body.replace("%s", one)))
         # an empty name and the like are refused with nothing to show
-        seen += judge("%s in %s" % (group, what), errors(p, "-p", "x"),
-                      shown=False)
+        seen += judge("%s in %s" % (group, what), errors(p, "-p", "x") + [
+            (v, p.do("profile", *v.split(), "x"))
+            for v in ("validate", "lint", "lint --strict", "test")],
+            shown=False)
+        # what a pack is told
+        p.write("x.profile", b(body.replace("%s", one)))
+        judge("%s in %s of a pack" % (group, what),
+              errors(p, "-f", "x.profile"), shown=False)
     if group in ("C1", "bidi", "invisible"):   # others are refused unseen
         ok(seen > 15, "S92 control: %s was there, escaped, in %d" % (
             group, seen))
@@ -145,6 +160,10 @@ def words(p, group, odd):
                  ["explain", "--events", odd, "--", "true"],
                  ["run", "--events", odd, "--", "true"],
                  ["run", "--", "/srv/" + odd], ["run", "--", odd],
+                 ["run", "-f", odd, "--", "true"],
+                 ["run", "-f", odd + "/x.profile", "--", "true"],
+                 ["profile", odd], ["profile", "validate", odd],
+                 ["profile", "lint", "-f", odd + ".profile"],
                  ["explain", "--", "true", odd], ["--" + odd]):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),
               [(argv, p.do(*map(b, argv)))])

@@ -15,7 +15,7 @@ X86 = platform.machine() == "x86_64"
 # What the payload has to try things with: each line of its standard input is
 # code, and its errno is printed; B is the directory.
 PRE = r"""
-import ctypes, json, os, sys
+import ctypes, json, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 C = os.O_CREAT
@@ -31,6 +31,8 @@ def fd(path, flags=os.O_RDONLY):
 def run(path):
     pid = os.posix_spawn(path, [path], {})
     os.waitpid(pid, 0)
+def sock(path):
+    socket.socket(socket.AF_UNIX).bind(path)
 def attempt(code, env):
     try:
         exec(code, env)
@@ -66,6 +68,8 @@ KINDS = [
     ("new-mkdir", "mkdir", "os.mkdir(B + '/new-mkdir')"),
     ("new-mkdirat", "mkdir", "os.mkdir('new-mkdirat', dir_fd=D)"),
     ("new-fifo", "mknod", "os.mkfifo(B + '/new-fifo')"),
+    ("new-bind", "bind", "sock(B + '/new-bind')"),
+    ("new-bind-rel", "bind", "sock('new-bind-rel')"),
     ("new-symlink", "symlink", "os.symlink('x', B + '/new-symlink')"),
     ("new-symat", "symlink", "os.symlink('x', 'new-symat', dir_fd=D)"),
     ("new-link", "link", "os.link(B + '/old', B + '/new-link')"),
@@ -232,6 +236,9 @@ def none(p):
         ("a file of procfs", "fd('/proc/self/comm', os.O_WRONLY)", rw, 0),
         ("what a link leads to and is not there",
          "fd(B + '/nowhere', os.O_WRONLY | C)", rw, 2),
+        ("no file", "sock('\\0name')", ro, 0),
+        ("no unix socket", "socket.socket().bind(('127.0.0.1', 0))", ro, 0),
+        ("what exists", "sock('f')", ro, 98),
         ("no path", "call(257, -100, 0, 1)" if X86 else "fd('', 1)", rw,
          14 if X86 else 2),
         ("an empty path", "fd('', os.O_WRONLY | C)", rw, 2),
@@ -249,6 +256,19 @@ def none(p):
            "S75 no violation: %s: %s" % (t[0], t[1]), err)
     equal([(x["action"], x["resource"]) for x in found], [],
           "S75 and none of these is an event", r)
+    # deeper than any path is long
+    for base, want in ((rw, 0), (ro, 30)):
+        os.chdir(base)
+        for i in range(25):
+            os.mkdir(200 * "n")
+            os.chdir(200 * "n")
+        os.chdir("/")
+    deep = "for i in range(25): os.chdir(200 * 'n')\n"
+    errs, found, r = attempts(
+        p, (deep + "os.mkdir('x'); os.rmdir('x'); fd('x', 1 | C)", rw),
+        (deep + "os.mkdir('x')", ro))
+    ok(errs == [0, 30] and found == [], "S75 deeper than any path is long",
+       errs, *found)
     # the control: they would have been seen
     errs, found, r = attempts(p, ("fd(B + '/f', os.O_WRONLY)", ro),
                               ("os.mkdir(B + '/d/new')", ro))

@@ -533,7 +533,7 @@ START_TEST(watched_calls)
 	    SYS_rename, SYS_unlink, SYS_rmdir, SYS_chmod, SYS_chown, SYS_lchown,
 	    SYS_utime, SYS_utimes, SYS_futimesat,
 #endif
-	    SYS_openat};
+	    SYS_bind, SYS_openat};
 	static const uint64_t reads[] = {O_RDONLY, O_RDONLY | O_CLOEXEC,
 	    O_RDONLY | O_DIRECTORY, O_PATH, O_RDONLY | HIGH << 1, O_NONBLOCK,
 	    O_NOFOLLOW | O_DIRECTORY | O_PATH};

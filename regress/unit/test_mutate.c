@@ -111,7 +111,12 @@ add_pack(struct policy *po)
 	}
 	if (below(20) > 0)
 		ck_assert_ptr_nonnull(policy_add_rule(po, &r));
+	r.kind = RULE_REPORT;
+	r.what = REPORT_FS;
+	if (below(20) > 0)
+		ck_assert_ptr_nonnull(policy_add_rule(po, &r));
 	r.kind = RULE_VIOLATION;
+	r.what = 0;
 	r.number = VIOLATION_FAIL;
 	if (below(20) > 0)
 		ck_assert_ptr_nonnull(policy_add_rule(po, &r));

@@ -256,6 +256,51 @@ START_TEST(many)
 }
 END_TEST
 
+/*
+ * As many trusted paths as write grants that hold each of them: what is added
+ * would be their product, and so would be the time where nothing is.
+ */
+START_TEST(a_product)
+{
+	char path[64], source[64];
+	int i;
+
+	for (i = 0; i < 1024; i++) {
+		snprintf(path, sizeof(path), "/w%04d", i);
+		world_add(&po, VERB_WRITE, path, "/home/u");
+		snprintf(path, sizeof(path), "/w%04d/s", i);
+		world_add(&po, VERB_READ, path, "/home/u/s");
+		snprintf(path, sizeof(path), "/run/carrel/bin/c%d", i);
+		snprintf(source, sizeof(source), "/home/u/s/c%d", i);
+		world_add(&po, VERB_COMMAND, path, source);
+	}
+	world_check(&po);
+	ck_assert_int_eq(policy_protect(&po, &ca), 0);
+	ck_assert_uint_eq(po.nrefusals, 1);
+	ck_assert_uint_eq(po.ngrants, 3 * 1024);
+	ck_assert_str_eq(po.refusals[0].what,
+	    "what no payload may write lies in too many write grants");
+	ck_assert_str_ne(po.refusals[0].fix, "");
+}
+END_TEST
+
+/* A few of each are in order. */
+START_TEST(no_product)
+{
+	char path[64], source[64];
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		snprintf(path, sizeof(path), "/w%04d", i);
+		world_add(&po, VERB_WRITE, path, "/home/u");
+		snprintf(path, sizeof(path), "/run/carrel/bin/c%d", i);
+		snprintf(source, sizeof(source), "/home/u/s/c%d", i);
+		world_add(&po, VERB_COMMAND, path, source);
+	}
+	adds(64 * 65); /* and the configuration */
+}
+END_TEST
+
 int
 main(void)
 {
@@ -263,7 +308,8 @@ main(void)
 	    at_another_name_inside, nothing_to_do, read_already,
 	    read_from_above, write_read_write, nested_paths_need_one,
 	    the_thing_itself, a_part_of_it, commands, a_command_itself,
-	    refused_policies_stay, too_long_inside, never_on_the_wire, many};
+	    refused_policies_stay, too_long_inside, never_on_the_wire, many,
+	    a_product, no_product};
 	Suite *s = suite_create("protect");
 	TCase *t = tcase_create("protect");
 	SRunner *sr;
