@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,14 @@ log_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	vline(fmt, ap);
 	va_end(ap);
+}
+
+int
+log_ready(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) != 0;
 }
 
 void

@@ -13,6 +13,12 @@
 
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * 1 unless a message would have to wait for its reader: who shares standard
+ * error with a payload can be made to.
+ */
+int log_ready(void);
+
 /* log_warn, and exit(EXIT_CARREL). For rooms only, never below them. */
 void fatal(const char *fmt, ...)
     __attribute__((format(printf, 1, 2), noreturn));

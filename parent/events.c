@@ -276,6 +276,7 @@ tell_unwritten(void)
 		log_warn("/dev/log: %s; %llu records are missing",
 		    strerror(ev.t.audit.err),
 		    (unsigned long long)ev.t.audit.lost);
+	remember_end(&ev.state);
 }
 
 /* The repeated ones, and how it ended. */

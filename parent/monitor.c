@@ -193,7 +193,8 @@ started(struct monitor *m)
 	m->w->terminal->used = 1;
 	m->run = m->w->run;
 	status_start(m->run);
-	missing_ptrace(m->w->options);
+	if (log_ready())
+		missing_ptrace(m->w->options);
 }
 
 /* Not after what ended the run: there is nothing to be put into a group. */
@@ -254,9 +255,9 @@ message(struct monitor *m, const struct control *c)
 	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
 	    (c->type == CONTROL_PLACE && places_hear(&m->places, c) == -1) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
+		monitor_give_up(m, EXIT_CARREL);
 		log_warn("unexpected message %d from inside; the run ends",
 		    (int)c->type);
-		monitor_give_up(m, EXIT_CARREL);
 		if (c->fd != -1)
 			close(c->fd);
 		return;
@@ -321,7 +322,7 @@ static void
 read_control(struct monitor *m)
 {
 	struct control c;
-	int i, n = 1;
+	int i, err, n = 1;
 
 	for (i = 0; i < MESSAGES_MAX && n == 1; i++)
 		if ((n = control_receive(m->w->control, &c)) == 1)
@@ -329,9 +330,10 @@ read_control(struct monitor *m)
 	if (n == 0)
 		m->hung_up = 1; /* SIGCHLD follows */
 	else if (n == -1 && errno != EAGAIN) {
-		log_warn("a bad message from inside: %s; the run ends",
-		    strerror(errno));
+		err = errno;
 		monitor_give_up(m, EXIT_CARREL);
+		log_warn("a bad message from inside: %s; the run ends",
+		    strerror(err));
 		m->hung_up = 1;
 	}
 }

@@ -24,9 +24,9 @@ obey(struct monitor *m, enum events_verdict v)
 	if (v == EVENTS_KILL)
 		monitor_give_up(m, EVENTS_EXIT);
 	else if (v == EVENTS_BROKEN && m->code == -1) {
+		monitor_give_up(m, EXIT_CARREL);
 		log_warn("--require-audit: the host's log took nothing; the "
 			 "run ends");
-		monitor_give_up(m, EXIT_CARREL);
 	}
 }
 
@@ -126,17 +126,20 @@ monitor_answer_execs(struct monitor *m, const struct control *c)
 void
 monitor_notifier_ended(struct monitor *m, pid_t pid, int status)
 {
+	int told;
+
 	if (pid != m->notifier)
 		return;
 	m->notifier = 0;
 	if (m->gone ? !WIFSIGNALED(status) : status == 0)
 		return;
 	m->unseen = 1;
-	if (m->code == -1 || m->by_payload)
-		log_warn("what answers for [exec] and [audit] ended by itself; "
-			 "the run ends");
+	told = m->code == -1 || m->by_payload;
 	if (m->code == -1)
 		monitor_give_up(m, EXIT_CARREL);
+	if (told)
+		log_warn("what answers for [exec] and [audit] ended by itself; "
+			 "the run ends");
 }
 
 void
@@ -152,14 +155,16 @@ monitor_start_outside(struct monitor *m, int broker)
 }
 
 /*
- * What served the network is gone: told once. Before there is a payload the
- * set-up notices, and knows better why. Later the payload sees resets, and may
- * go on; but nobody shall take that for a run that had its network.
+ * What served the network is gone: told once, and in the end if a payload has
+ * filled standard error, so that this process does not wait for a reader.
+ * Before there is a payload the set-up notices, and knows better why. Later the
+ * payload sees resets, and may go on; but nobody shall take that for a run that
+ * had its network.
  */
 void
 monitor_tell_lost(struct monitor *m)
 {
-	if (m->lost[0] == '\0' || !m->started)
+	if (m->lost[0] == '\0' || !m->started || (!m->gone && !log_ready()))
 		return;
 	log_warn("%s", m->lost);
 	m->lost[0] = '\0';
@@ -182,7 +187,7 @@ monitor_read_events(struct monitor *m, int *source)
 {
 	uint8_t buf[EVENT_BYTES_MAX];
 	struct event e;
-	int i, n = -1;
+	int i, err, n = -1;
 
 	errno = EAGAIN;
 	for (i = 0; i < EVENTS_TURN && *source != -1; i++) {
@@ -193,9 +198,10 @@ monitor_read_events(struct monitor *m, int *source)
 	if (n == 1 || (n == -1 && errno == EAGAIN))
 		return;
 	if (n == -1) {
-		log_warn("a bad event from a helper: %s; the run ends",
-		    strerror(errno));
+		err = errno;
 		monitor_give_up(m, EXIT_CARREL);
+		log_warn("a bad event from a helper: %s; the run ends",
+		    strerror(err));
 	}
 	*source = -1;
 }

@@ -25,15 +25,24 @@ remember_warn(const struct state *st, const char *digest, const char *name,
 		    name, file);
 }
 
-/* Once it is known that the state cannot be kept, that is enough. */
+/*
+ * Told in the end: a payload that shares standard error could fill it, and keep
+ * this process from what it has to do about the violation.
+ */
 static void
 no_state(struct state *st)
 {
-	if (!st->bad)
+	if (st->err == 0)
+		st->err = errno;
+}
+
+void
+remember_end(const struct state *st)
+{
+	if (st->err != 0)
 		log_warn("violations cannot be kept in %s: %s; make it a "
 			 "directory of your own that nobody else may write",
-		    st->path, strerror(errno));
-	st->bad = 1;
+		    st->path, strerror(st->err));
 }
 
 static void
@@ -165,6 +174,6 @@ remember_run(
 	k.violations = l->times;
 	k.lost = l->lost;
 	k.code = (uint32_t)code;
-	if (!st->bad)
+	if (st->err == 0)
 		save(st, "runs", t->run, STATE_RUNS_MAX, &k, 0);
 }

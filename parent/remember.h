@@ -8,7 +8,7 @@ struct tell;
 
 /*
  * Puts into the user's state what later runs warn of and carrel violations
- * lists (ipc/kept.h). If that cannot be done one message says so.
+ * lists (ipc/kept.h).
  */
 
 /* Warns if this version of a profile was violated before. */
@@ -25,5 +25,8 @@ void remember_flag(struct state *, struct tell *, const struct seen_list *,
 /* All of a run, at its end. */
 void remember_run(
     struct state *, const struct tell *, const struct seen_list *, int code);
+
+/* If something of that could not be done one message says so. */
+void remember_end(const struct state *);
 
 #endif

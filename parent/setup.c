@@ -32,6 +32,7 @@
 #include "setup.h"
 #include "setup_parts.h"
 #include "start.h"
+#include "status.h"
 
 /*
  * The two without which there is no pid 1, and the rest, of which the network
@@ -265,8 +266,7 @@ setup_main(const struct setup *s, struct caller *caller)
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
 		setup_end(s, &f);
 	}
-	if (s->options->status_fd > 2)
-		close(s->options->status_fd);
+	status_forget();
 	events_forget();
 	if (begin(s, &root, &f) == -1)
 		setup_end(s, &f);

@@ -14,7 +14,7 @@ struct state {
 	const char *path; /* DIR/carrel */
 	const char *run;  /* of this process, hex */
 	uid_t uid;
-	int bad; /* it cannot be kept, and that was said */
+	int err; /* why it cannot be kept; 0: it can */
 };
 
 /* 1 if this version was violated before. */

@@ -5,9 +5,10 @@
 
 /*
  * --status-fd: how the run started and ended, and that it violated something,
- * one JSON object a line. What is written holds no text that anybody chose,
- * and is never more than a pipe has room for: no payload can make this
- * process wait for its reader.
+ * one JSON object a line. What is written holds no text that anybody chose.
+ * The payload may share the file, and fill it: what there is no room for is
+ * kept, and written by one of the calls that follow. Only the end, when nothing
+ * is left inside, waits for the reader, or for a SIGTERM.
  */
 
 /*
@@ -16,12 +17,16 @@
  */
 void status_open(int fd);
 
+/* In the set-up: closes what is the monitor's. */
+void status_forget(void);
+
 /* {"v":1,"event":"start","run":"..."}; run is hex. */
 void status_start(const char *run);
 
 /*
  * {"v":1,"event":"violation","run":"...","surface":"exec"}, once for each
- * surface. Bit N: enum event_surface N.
+ * surface. Bit N: enum event_surface N. Once more with the same ones it only
+ * writes what is still owed.
  */
 void status_surfaces(const char *run, unsigned surfaces);
 

@@ -275,6 +275,22 @@ def codes(p):
              "time.sleep(1)\nopen('after', 'w')", "1*/bin/sh")
     ok(r.code == 3 and not os.path.exists(p.proj + "/after") and not gone(),
        "S75 kill: everything inside is dead", r)
+    # nor can a payload that fills standard error keep carrel from it
+    p.write(p.home + "/file")
+    r, w = os.pipe()
+    proc = p.start("run", "-p", "ev", "--", PY, "-c", "import os, time\n"
+                   "if os.fork() == 0:\n while True: os.write(2, b'x' * 4096)\n"
+                   "time.sleep(0.5)\n"
+                   "try: os.execv('/bin/sh', ['sh'])\n"
+                   "except OSError: pass\ntime.sleep(60)", stderr=w,
+                   env=dict(p.env, XDG_STATE_HOME=p.home + "/file"))
+    os.close(w)
+    left = gone(5.0, before=(proc.pid,)) if until(sandboxed) else "none"
+    with os.fdopen(r, "rb") as f:
+        err = f.read().lstrip(b"x").decode()
+    r = finish(proc, 20)
+    ok(not left and r.code == 3 and "cannot be kept" in err,
+       "S75 kill: and standard error is full", left, r, err)
     # the strictest of all
     profile(p, "on-violation = fail")
     profile(p, "on-violation = kill", name="other")
