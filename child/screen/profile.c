@@ -166,7 +166,7 @@ look(struct profiled *p)
 
 	out_open(&o, width(), 0);
 	errors = say_refusals(&o, &p->policy);
-	if (errors == 0 && p->subject != SIZE_MAX) {
+	if (errors == 0) {
 		if (strcmp(p->verb, "lint") == 0)
 			lint(&p->policy, p->subject, p->strict, &f);
 		else if (strcmp(p->verb, "test") == 0)
@@ -197,6 +197,8 @@ profile_run(int argc, char *const *argv, int fd)
 	p.settings = argv + 6;
 	receive(fd, (pid_t)strtol(argv[1], NULL, 10), &p.policy);
 	p.subject = find_subject(&p.policy);
+	if (p.subject == SIZE_MAX && p.policy.nrefusals == 0)
+		fatal("the reader of profiles sent none");
 	code = look(&p);
 	policy_free(&p.policy);
 	return code;
