@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include "egress.h"
-#include "limits.h"
 #include "reach.h"
 #include "rule.h"
 

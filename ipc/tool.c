@@ -8,7 +8,6 @@
 #include "grow.h"
 #include "limits.h"
 #include "policy.h"
-#include "text.h"
 #include "tool.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))

@@ -14,7 +14,6 @@
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
-#include "ipc/text.h"
 #include "options.h"
 #include "remember.h"
 #include "seen.h"

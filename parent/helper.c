@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -76,6 +77,30 @@ arrange(const int *fds)
 }
 
 /*
+ * Whoever installed carrel for himself alone could have a second name for a
+ * helper where a payload may write. A package manager that links files of its
+ * store to each other does that as root.
+ */
+static void
+judge(const char *path)
+{
+	struct stat st;
+	int r = stat(path, &st);
+
+	if (r == 0 && (st.st_mode & 0111) == 0) {
+		errno = EACCES;
+		r = -1;
+	}
+	if (r == -1)
+		fatal("%s: %s; carrel is not installed completely", path,
+		    strerror(errno));
+	if (st.st_nlink != 1 && st.st_uid != 0)
+		fatal("%s has a second name, a hard link, by which an earlier "
+		      "run may have written it; install carrel again",
+		    path);
+}
+
+/*
  * vfork(2) waits for the exec, which takes less time than fork(2)'s copying
  * of this process's memory and the faults on both sides that follow from it.
  */
@@ -87,9 +112,7 @@ start(const struct install *in, const char *name, char **argv, const int *fds,
 	pid_t pid;
 
 	join(path, sizeof(path), in->libexec, name);
-	if (access(path, X_OK) == -1)
-		fatal("%s: %s; carrel is not installed completely", path,
-		    strerror(errno));
+	judge(path);
 	if ((pid = vfork()) == -1)
 		fatal("vfork: %s%s", strerror(errno),
 		    errno == EAGAIN || errno == ENOMEM
@@ -105,9 +128,10 @@ start(const struct install *in, const char *name, char **argv, const int *fds,
 }
 
 pid_t
-helper_start(const struct install *in, const char *name, char **argv, int fd)
+helper_start(
+    const struct install *in, const char *name, char **argv, int fd, int next)
 {
-	const int fds[] = {fd, -1};
+	const int fds[] = {fd, next};
 
 	return start(in, name, argv, fds, 0);
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "ipc/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
-#include "ipc/survey.h"
 #include "plan_parts.h"
 
 #define DEVICE(name)                                                           \

@@ -64,7 +64,9 @@ const struct survey_row *plan_row(const struct draft *, size_t i);
  */
 int plan_own(struct draft *, const struct step *shape, const char *guest,
     const char *text);
-/* The same to plan->exec. */
+/* The same to plan->steps and plan->exec. */
+int plan_add_step(struct draft *, const struct step *shape, const char *guest,
+    const char *text);
 int plan_add_exec(struct draft *, const struct step *shape, const char *guest);
 
 /* The deepest step at or above this path; NULL only without any step. */
@@ -138,6 +140,9 @@ int plan_base(struct draft *);	  /* that, and what one can */
 int plan_staging(struct draft *); /* S55 */
 int plan_pins(struct draft *);	  /* S33b */
 int plan_homes(struct draft *);	  /* the other spelling of the home */
+
+/* plan_merge.c: fills plan->steps from the grants and draft->own. 0 or -1. */
+int plan_merge(struct draft *);
 
 /* plan_etc.c: the generated files of /etc. 0 or -1. */
 int plan_etc(struct draft *);

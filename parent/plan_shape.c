@@ -1,10 +1,5 @@
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ipc/caller.h"
-#include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/survey.h"
 #include "ipc/text.h"

@@ -18,7 +18,6 @@
 #include "init.h"
 #include "ipc/caller.h"
 #include "ipc/channel.h"
-#include "ipc/log.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/survey.h"

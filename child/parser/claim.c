@@ -12,7 +12,6 @@
 #include "ipc/request.h"
 #include "ipc/text.h"
 #include "ipc/tool.h"
-#include "pack.h"
 #include "place.h"
 #include "select.h"
 

@@ -1,11 +1,9 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "claim.h"
 #include "coupling.h"
 #include "format.h"
 #include "ipc/check.h"
-#include "ipc/environ.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
 #include "ipc/request.h"

@@ -1,6 +1,5 @@
 #include <ini.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ipc/limits.h"

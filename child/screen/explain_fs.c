@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ipc/log.h"
+#include "ipc/pack.h"
 #include "ipc/path.h"
 #include "parent/plan.h"
 #include "explain.h"
@@ -198,6 +199,9 @@ grant_row(struct out *o, const struct view *v, size_t i, const char *tag,
 		cell_size(&left, g->size);
 	}
 	explain_origins(&right, &sc->policy, g);
+	out_fact(o, "path", g->guest);
+	if (grant_opens(g))
+		out_fact(o, "source", g->source);
 	marks(&mark, v, i);
 	out_row_marked(o, tag, &left, &right, &mark);
 }
@@ -281,6 +285,11 @@ step_row(struct out *o, const struct view *v, const struct step *s)
 
 	if (s->kind == STEP_BIND) {
 		tag = tag_of_grant(g);
+		/* what is only expected has no identity yet: pack_expect() */
+		if ((g->flags & GRANT_WRITE) != 0 &&
+		    v->scene->survey.rows[s->grant].ino == 0 &&
+		    pack_claims(&v->scene->policy, g))
+			tag = "makes";
 	} else if (s->kind == STEP_SYMLINK) {
 		tag = "link";
 		text = s->text;

@@ -145,11 +145,11 @@ look(int dir, const char *name, const struct trial_place *pl, unsigned *left,
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return 0;
-	/* what carrel made for it counts by what is in it */
+	/* a directory that carrel made for it counts by what is in it */
 	if (is_newer(&st, &pl->since) && !(top && !pl->there))
 		return 1;
 	if (!S_ISDIR(st.st_mode))
-		return 0;
+		return top && !pl->there;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd == -1 || (d = fdopendir(fd)) == NULL)
 		return 1; /* nobody knows */

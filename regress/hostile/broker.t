@@ -35,8 +35,8 @@ for kind, what in ((65, "HTTPS"), (64, "SVCB"), (16, "TXT"), (15, "MX"),
                    (255, "ANY"), (10, "NULL"), (5, "CNAME"), (2, "NS")):
     ok(b.ask("allowed.test", kind) == (0, []),
        "V059 %s of an allowed name: nothing of that type" % what)
-for name in ("denied.test", "sub.allowed.test", "evilallowed.test",
-             "allowed.test.denied.test", "allowed.tes", "wild.test", "test", "evilwild.test",
+for name in ("allowed.tes", "denied.test", "sub.allowed.test", "evilallowed.test",
+             "allowed.test.denied.test", "wild.test", "test", "evilwild.test",
              "192.0.2.9", "9.2.0.192.in-addr.arpa", "localhost"):
     for tcp in (False, True):
         ok(b.ask(name, tcp=tcp) == (3, []),
@@ -611,6 +611,15 @@ s.shutdown(socket.SHUT_WR)
 r = outcome(s)
 ok(r == b"%d" % len(BIG) and sink.got[-1] == BIG,
    "S88 64 MiB go out whole, and the answer comes after the end", r)
+s = b.connect("public.test", 7)
+for part in (b"a", b"bc", b"x" * 70000):
+    s.sendall(part)
+    s.send(b"!", socket.MSG_OOB)
+    time.sleep(0.05)
+s.send(b"end")
+r = outcome(s, b"", True)
+ok(r == b"abc" + b"x" * 70000 + b"end",
+   "S88 urgent bytes are passed over, and hold nothing up", len(r), r[-9:])
 t = time.time()
 ok(talk("public.test", port=9004) == "reset",
    "S88 a reset outside is one inside")

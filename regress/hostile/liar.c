@@ -13,6 +13,7 @@
 #include "ipc/policy.h"
 #include "ipc/request.h"
 #include "ipc/rule.h"
+#include "ipc/tool.h"
 #include "liar.h"
 
 /*
@@ -205,6 +206,74 @@ lie_rule(struct liar *l)
 		return -1;
 	policy_sort(&l->policy);
 	return 0;
+}
+
+/* pack TARGET [GUEST SOURCE VERB]: a pack in front, whose directory that is. */
+static int
+lie_pack(struct liar *l)
+{
+	static char none[] = "";
+	struct rule r[] = {{.kind = RULE_NO_UNIX},
+	    {.kind = RULE_REPORT, .what = REPORT_FS},
+	    {.kind = RULE_VIOLATION, .number = VIOLATION_FAIL}};
+	struct policy *po = &l->policy;
+	struct profile swap;
+	size_t i;
+
+	for (i = 0; i < po->ngrants; i++)
+		po->grants[i].origins[0].profile = 1;
+	if (policy_add_profile(po, "+liar", "/liar.profile", LAYER_PACK,
+		PROFILE_ASKED) == NULL)
+		return -1;
+	swap = po->profiles[0];
+	po->profiles[0] = po->profiles[1];
+	po->profiles[1] = swap;
+	add_bind(po, "/workdir", l->word[1], VERB_READ);
+	if (l->word[2] != NULL) {
+		add_bind(po, l->word[2], l->word[3], (enum verb)arg(l, 4));
+		if (arg(l, 4) == VERB_WRITE)
+			po->grants[po->ngrants - 1].flags |= GRANT_WRITE;
+	}
+	for (i = 0; i < sizeof(r) / sizeof(r[0]); i++) {
+		r[i].text = none;
+		if (policy_add_rule(po, &r[i]) == NULL)
+			return -1;
+	}
+	policy_sort(po);
+	return 0;
+}
+
+/* described KIND,EFFECT,EXPECT NAME TEXT NEED [COUNT]: with a tool behind. */
+static int
+describe(struct liar *l)
+{
+	struct need need = {.verb = (uint8_t)arg(l, 4), .line = 5};
+	struct tool t = {.name = l->word[2],
+	    .text = l->word[3],
+	    .needs = &need,
+	    .nneeds = 1,
+	    .line = 4};
+	struct sender s;
+	long n = l->word[5] == NULL ? 1 : arg(l, 5);
+	unsigned kind, effect, expect;
+
+	if (sscanf(l->word[1], "%u,%u,%u", &kind, &effect, &expect) != 3)
+		broken("described");
+	t.kind = (uint8_t)kind;
+	t.effect = (uint8_t)effect;
+	t.expect = (uint8_t)expect;
+	l->policy.profiles[0].flags = PROFILE_ASKED;
+
+	need.text = (char[]){"/usr"};
+	t.input = (char[]){""};
+	if (sender_init(&s, PEER, channel_deadline(60)) == -1 ||
+	    policy_send(&s, &l->policy) == -1)
+		return 98;
+	tool_put(sender_begin(&s, RECORD_TOOL), &t);
+	if (sender_end(&s) == -1)
+		return 98;
+	wbuf_u32(sender_begin(&s, RECORD_DESCRIBED_END), (uint32_t)n);
+	return sender_end(&s) == -1 || sender_flush(&s) == -1 ? 98 : 0;
 }
 
 /* unsorted: two neighbours change places. */
@@ -496,6 +565,7 @@ static const struct {
     {"refuse", lie_refuse, 0},
     {"wish", lie_wish, 0},
     {"rule", lie_rule, 0},
+    {"pack", lie_pack, 0},
     {"wire", lie_wire, 1},
     {"mutate", lie_mutate, 1},
 };
@@ -563,6 +633,8 @@ main(void)
 			broken("refuse");
 		memmove(l.word, l.word + 1, sizeof(l.word) - sizeof(*l.word));
 	}
+	if (strcmp(l.word[0], "described") == 0)
+		return describe(&l);
 	if (strcmp(l.word[0], "environ") == 0)
 		add_environ(&l);
 	if (strcmp(l.word[0], "honest") == 0 ||

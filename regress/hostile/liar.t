@@ -157,6 +157,35 @@ try:
         "10 1 443 a\x1b", "10 1 443 127.1", "10 1 443 127.0.0.1",
         "10 1 443 ::1", "10 1 443 [2001:db8::1]", "10 1 443 2001:DB8::1",
         "10 1 443 /etc", "10 6 0 a", "10 6 443 *", "10 6 65536 *")])
+    # packs: what is at /workdir is the target and nothing else of the host
+    for mode in ("pack %s" % p.proj, "pack %s /workdir/in %s/in 1" % (
+            p.proj, p.proj)):
+        os.makedirs(p.proj + "/in", exist_ok=True)
+        r = lie(mode)
+        ok(r.code == 0 and r.out == MARK + "\n", "V034 S13 control: a pack " +
+           mode.replace(p.top, ""), r)
+    all_caught("packs", ["pack " + x for x in (
+        "/etc", p.home, p.top, "/usr",
+        *("%s %s" % (p.proj, y) for y in (
+            "/etc/x /etc/passwd 1", "/workdir/x /etc 1",
+            "/workdir/x %s/y 1" % p.proj, "/workdirs %s 1" % p.proj,
+            "/workdir/in %s/../in 1" % p.proj, "/opt/x %s 2" % p.home)))])
+    # a profile that is only looked at, with what it says of its tools
+    look = ("profile", "lint", "@liar")
+    r = lie("described 1,2,0 t text 1", *look)
+    ok(r.code in (0, 1) and "tool t.effect" in r.out and clean(r),
+       "V034 S94 control: honest tools", r)
+    all_caught("profile lint is told lies", [
+        "honest", "late", "exit 1", "early 4 0", "huge 200000", "wire dup 8",
+        "unsorted", "set guest /proc", "rule 1 0 4"] + [
+            "described " + x for x in (
+                "0,1,0 t text 1", "3,1,0 t text 1", "1,4,0 t text 1",
+                "1,1,3 t text 1", "2,1,0 t text 1", "2,0,0 t \" 1",
+                "1,1,0 @t text 1", "1,1,0 T text 1", "1,1,0 t text 0",
+                "1,1,0 t text 7", "1,1,0 t text 1 2", "1,1,0 t text 1 0",
+                "1,1,0 %s text 1" % ("t" * 64))], look)
+    r = lie("described 1,1,0 t text 1")
+    ok(caught("", r), "V034 no run is told of tools", r)
     all_caught("variables that nobody may write", ["wish %d %s x" % (v, n)
                for v in (1, 2, 3) for n in (
                    "HOME", "SHELL", "PS1", "CARREL_RUN", "SSH_AUTH_SOCK",

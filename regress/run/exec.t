@@ -3,6 +3,7 @@
 programs; each way around it beside the same without the lock."""
 import glob
 import os
+import shutil
 from tap import *
 
 HEAD = "[profile]\ndescription = test\n[exec]\n"
@@ -404,6 +405,23 @@ for f in (lambda: socket.socket(socket.AF_UNIX),
     equal(r.out, "97\n97\n97\nmade\n", "S70 unix = no: the others stay", r)
     equal(p.do("run", "-p", "open", "--", PY, "-c", script).out, "made\n" * 4,
           "S70 control: without it")
+
+    # each directory beside an interpreter is a mount: so many, and no more
+    many = p.top + "/many"
+    os.mkdir(many)
+    shutil.copy("/bin/echo", many + "/echo")
+    for i in range(4097):
+        os.mkdir("%s/%d" % (many, i))
+    p.profile("many", HEAD + "interpreter = %s/echo\nlibrary = %s\n[fs]\n"
+              "read = %s\n" % (many, many, many))
+    r = p.do("run", "-p", "many", "--", many + "/echo", MARK)
+    ok(r.code == OWN and MARK not in r.out and "make noexec what is in " +
+       many in r.err, "S72 more directories than can be covered: refused", r)
+    os.rmdir(many + "/0")
+    r = p.do("run", "-p", "many", "--", many + "/echo", MARK)
+    ok(r.code == 0 and r.out == MARK + "\n", "S72 control: one less", r)
+    p.unprofile("many")
+    shutil.rmtree(many)
 
     # once = yes
     p.profile("once", HEAD + "once = yes\n")

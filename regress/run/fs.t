@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import threading
+import tempfile
 from tap import *
 
 OWN_HOME = ("--no-defaults", "-p", "@sys", "-p", "@own-home")
@@ -306,6 +307,38 @@ def listed_home(p):
        not os.path.exists(conf + "/carrel/config") and
        not os.listdir(conf + "/carrel/profiles.d"),
        "S7 the place of a run without this HOME is protected, too", r)
+    # with HOME in another tree: what holds HOME is judged for that alone
+    far = tempfile.mkdtemp(prefix="carrel-check.", dir="/var/tmp")
+    env = dict(p.env, HOME=far)
+    os.makedirs(far + "/.config/carrel/profiles.d")
+    p.write(far + "/.config/carrel/profiles.d/listed.profile",
+            "[profile]\ndescription = x\n[fs]\nread = %s\n" % listed)
+    r = p.wide("explain", "--no-defaults", "-p", "listed", "--", "true",
+               env=env)
+    ok(re.search(r"ro +%s +read listed:\d+ +<- covers credentials" % listed,
+                 r.out), "S37 it is a home as well", r)
+    r = p.do("run", "-C", listed, "-p", "@target", "--", "echo", MARK, env=env)
+    ok(r.code == OWN and "is the home directory or holds it" in r.err and
+       MARK not in r.out, "S24 it is no target by -C", r)
+    r = p.do("run", "-v", "--", "echo", MARK, cwd=listed, env=env)
+    ok(r.code == 0 and r.out == MARK + "\n" and
+       "no target is mounted: %s is or holds your home" % listed in r.err,
+       "S24 nor by being there, and that is told", r)
+    shutil.rmtree(far)
+    # S11: one that is not the caller's counts for nothing
+    foreign = p.top + "/foreign"
+    os.makedirs(foreign + "/.config/carrel/profiles.d")
+    p.write(foreign + "/.config/carrel/profiles.d/theirs.profile",
+            "[profile]\ndescription = x\n[fs]\ntmpfs = /opt/theirs\n")
+    for name, uid in (("another user's", 0), ("control: the caller's", UID)):
+        with root():
+            os.chown(foreign, uid, -1)
+        r = p.do("run", "-p", "theirs", "--", "sh", "-c",
+                 "echo $HOME; ls -d /opt/theirs", env=dict(p.env,
+                                                           HOME=foreign))
+        ok((r.code == 0 and r.out == foreign + "\n/opt/theirs\n") if uid else
+           (r.code == OWN and r.out == "" and "theirs" in r.err),
+           "S11 a HOME that is %s" % name, r)
     p.unprofile("listed")
     shutil.rmtree(conf, ignore_errors=True)
 

@@ -130,9 +130,21 @@ with Place() as p, Place() as q:
            "V011 through a hard link: runs or refuses", r)
         with root():
             shutil.rmtree(d)
-    # incomplete
+    # S7: a helper by another name would be any payload's to write
     lone = q.top + "/lone"
     shutil.copytree(INST, lone)
+    for name in ("carrel-parse", "carrel-screen"):
+        other = q.proj + "/other"
+        os.link(lone + "/libexec/carrel/" + name, other)
+        argv = (["run", "--", "sh", "-c", "echo evil >> other; echo " + MARK]
+                if name == "carrel-parse" else ["explain", "--", "true"])
+        r = q.host(lone + "/bin/carrel", *argv, cwd=q.proj)
+        ok(r.code == OWN and MARK not in r.out and "has a second name" in
+           r.err and name in r.err, "S7 a helper with a hard link: " + name, r)
+        os.unlink(other)
+    r = q.host(lone + "/bin/carrel", "run", "--", "echo", MARK)
+    ok(r.code == 0 and r.out == MARK + "\n", "S7 control: without", r)
+    # incomplete
     os.unlink(lone + "/libexec/carrel/carrel-parse")
     r = q.host(lone + "/bin/carrel", "run", "--", "echo", MARK)
     ok(r.code == OWN and "carrel-parse" in r.err and MARK not in r.out,

@@ -124,18 +124,8 @@ with Place() as p:
                   "S88 B041 NETLIVE a websocket over %s" % scheme, r.err)
 
         # git with its defaults, over both schemes (files, no service)
+        n.repository()
         with root():
-            for argv in (
-                    ("git", "init", "-q", "--bare", n.top + "/www/repo"),
-                    ("git", "-C", n.top + "/www", "init", "-q", "work"),
-                    ("git", "-C", n.top + "/www/work", "-c", "user.name=x",
-                     "-c", "user.email=x", "commit", "-q", "--allow-empty",
-                     "-m", "first"),
-                    ("git", "-C", n.top + "/www/work", "push", "-q",
-                     n.top + "/www/repo", "HEAD:refs/heads/main"),
-                    ("git", "-C", n.top + "/www/repo", "update-server-info"),
-                    ("chmod", "-R", "a+rX", n.top + "/www")):
-                subprocess.run(argv, check=True)
             n.daemon(sys.executable, "-m", "http.server", "--bind", A, "-d",
                      n.top + "/www", "8088")
         n.profile("git", "http://api.example.org:8088",

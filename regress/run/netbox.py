@@ -128,9 +128,11 @@ class Servers:
         while data := c.recv(65536):
             c.sendall(data)
 
+    banner = GREETING
+
     def greet(self, c):
         """The server speaks first, as in ssh."""
-        c.sendall(GREETING)
+        c.sendall(self.banner)
         c.recv(1)
 
     def late(self, c):
@@ -274,6 +276,24 @@ class Net:
                              stderr=subprocess.DEVNULL)
         self.procs.append(p)
         select.select([p.stdout], [], [], 1)
+
+    def repository(self):
+        """One of git below www, as plain files."""
+        at = self.top + "/www/"
+        with root():
+            for argv in (
+                    ("git", "init", "-q", "--bare", at + "repo"),
+                    ("git", "-C", at, "init", "-q", "work"),
+                    ("git", "-C", at + "work", "-c", "user.name=x", "-c",
+                     "user.email=x", "commit", "-q", "--allow-empty", "-m",
+                     "first"),
+                    ("git", "-C", at + "work", "push", "-q", at + "repo",
+                     "HEAD:refs/heads/main"),
+                    ("git", "-C", at + "repo", "symbolic-ref", "HEAD",
+                     "refs/heads/main"),
+                    ("git", "-C", at + "repo", "update-server-info"),
+                    ("chmod", "-R", "a+rX", at)):
+                subprocess.run(argv, check=True)
 
     def __exit__(self, *args):
         with root():

@@ -64,6 +64,74 @@ t hog-child U mine $C run $L $D -p mem -- sh -c \
 t filler U mine $C run $L $D -p mem -- sh -c \
     'echo %(mark)s; dd if=/dev/zero of=/tmp/x bs=1M count=200 2>&-; echo rc $?'
 t left-filler left mine
+# every kind of memory that is not a process's own, each in a child that is to
+# be killed first; prints how much it had, and 999 for who had it all
+cat > $H/proj/hoards.py <<'EOF'
+import ctypes, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+PIECE = bytes(1 << 20)
+held = []
+
+def shm():
+    n = libc.shmget(0, 90 << 20, 0o1600)
+    libc.shmat.restype = ctypes.c_void_p
+    at = libc.shmat(n, None, 0)
+    libc.shmctl(n, 0, None)
+    for i in range(90):
+        ctypes.memset(at + (i << 20), 1, 1 << 20)
+        yield i + 1
+
+def memfd():
+    fd = os.memfd_create("x")
+    for i in range(90):
+        os.write(fd, PIECE)
+        yield i + 1
+
+def dev_shm():
+    f = open("/dev/shm/x", "wb", buffering=0)
+    os.unlink("/dev/shm/x")
+    for i in range(90):
+        f.write(PIECE)
+        yield i + 1
+
+def sockets():
+    for i in range(450):
+        a, b = socket.socketpair()
+        held.append((a, b))
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        a.setblocking(False)
+        try:
+            while a.send(PIECE): pass
+        except BlockingIOError: pass
+        yield i // 5 + 1
+
+for way in shm, memfd, dev_shm, sockets:
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        open("/proc/self/oom_score_adj", "w").write("1000")
+        try:
+            for n in way():
+                os.write(w, bytes([n]))
+                if n >= 90:
+                    os.write(w, b"\\xff")
+                    break
+        except (OSError, MemoryError) as e:
+            print(way.__name__, "error", e, flush=True)
+        os._exit(0)
+    os.close(w)
+    had = b""
+    while True:
+        got = os.read(r, 4096)
+        if not got: break
+        had = got
+    status = os.waitpid(pid, 0)[1]
+    print("%%s %%d %%d" %% (way.__name__, 999 if had[-1:] == b"\\xff" else
+          had[-1] if had else 0, status & 127), flush=True)
+EOF
+HOARDS=$(cat $H/proj/hoards.py)
+t hoards U mine $C run $L $D -p mem -- python3 -c "$HOARDS"
+t hoards-control U mine $C run $L $D -- python3 -c "$HOARDS"
 SPIN='import time
 t = time.monotonic()
 while time.monotonic() - t < 1.3: pass
@@ -176,6 +244,22 @@ def memory():
     check(code in (0, 137) and MARK in out and "rc 0" not in out and
           "memory = 48M of mem" in out, "filler",
           "S73 memory: files in a tmpfs are memory")
+
+
+    found = {}
+    for n in ("hoards", "hoards-control"):
+        found[n] = dict((x.split()[0], list(map(int, x.split()[1:])))
+                        for x in case(n)[1].splitlines()
+                        if re.match(r"[a-z_]+ \d+ \d+$", x))
+    for way in ("shm", "memfd", "dev_shm", "sockets"):
+        had, sig = found["hoards"].get(way, (999, 0))
+        free, _ = found["hoards-control"].get(way, (0, 0))
+        # of what the kernel of this test does not count there is no more
+        ok(had <= 48 or had == free < 999,
+           "S73 memory: no more by %s" % way, had, sig, free,
+           case("hoards")[1], case("hoards-control")[1])
+    ok(sum(v[0] == 999 for v in found["hoards-control"].values()) >= 3,
+       "S73 control: without a limit there is", found)
 
 
 def others():

@@ -406,6 +406,7 @@ START_TEST(one_survivor)
 	make(variable);
 	is("PATH", "/opt/w:/usr/bin:/bin:/usr/sbin:/sbin");
 	ck_assert_uint_eq(row("PATH")->ndrops, n);
+	ck_assert_str_eq(drop("PATH", 1), " | sanitise mine:1: it is empty");
 	ck_assert_str_eq(
 	    element("PATH", 0), "/opt/w | sanitise mine:1" WRITABLE);
 }

@@ -1236,10 +1236,15 @@ START_TEST(start_at_the_root)
 }
 END_TEST
 
+/* The home, what holds it, and the home that HOME stands instead of. */
 START_TEST(no_target)
 {
+	static const char *const targets[] = {
+	    "/home/u", "/home", "/srv/other", "/srv"};
+
 	ca.flags |= CALLER_IMPLIED;
-	world_replace(&ca.target, _i == 0 ? "/home/u" : "/home");
+	world_replace(&ca.home_other, "/srv/other");
+	world_replace(&ca.target, targets[_i]);
 	world_add(&po, VERB_TMPFS, "/home/u", NULL);
 	survey();
 	make();
@@ -1349,7 +1354,7 @@ suite(void)
 	tcase_add_test(c, start);
 	tcase_add_test(c, start_where_the_caller_is);
 	tcase_add_test(c, start_at_the_root);
-	tcase_add_loop_test(c, no_target, 0, 2);
+	tcase_add_loop_test(c, no_target, 0, 4);
 	tcase_add_test(c, refused_before);
 	suite_add_tcase(s, c);
 	return s;
