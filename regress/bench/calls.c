@@ -85,8 +85,10 @@ main(int argc, char *argv[])
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		if (argc == 2 && strcmp(argv[1], kinds[k].name) == 0)
 			break;
-	if (k == sizeof(kinds) / sizeof(kinds[0]))
-		errx(1, "usage: calls getpid|open|socket|fork");
+	if (k == sizeof(kinds) / sizeof(kinds[0])) {
+		fputs("usage: calls getpid|open|socket|fork\n", stderr);
+		return 1;
+	}
 	for (round = 0; round < ROUNDS; round++) {
 		t = now();
 		for (i = 0; i < kinds[k].times; i++)
