@@ -201,8 +201,9 @@ explain_profile(const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c, const struct asked *a)
 {
 	char pid[16], strict[] = "strict", none[] = "";
+	char json[] = "json", text[] = "text";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"profile"}, (char *)o->verb,
-	    pid, o->strict ? strict : none,
+	    pid, o->strict ? strict : none, o->json ? json : text,
 	    o->pack != NULL ? o->pack : o->select[0], (char *)in->program,
 	    c->target, setting(st, "HOME"), setting(st, "XDG_CONFIG_HOME"),
 	    setting(st, "PATH"), NULL};

@@ -352,6 +352,7 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	static const char *const verbs[] = {"validate", "lint", "test", NULL};
 	static const struct option words[] = {
 	    {"strict", no_argument, NULL, 's'},
+	    {"json", no_argument, NULL, 'j'},
 	    {"pack", required_argument, NULL, 'f'},
 	    {"directory", required_argument, NULL, 'C'},
 	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
@@ -376,6 +377,8 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 			return say(r, usage_text);
 		if (c == 'f')
 			bad = read_pack(r, optarg);
+		else if (c == 'j')
+			r->o->json = 1;
 		else if (c == 'C' && strcmp(verbs[i], "test") == 0)
 			bad = keep(r, &r->o->dir, optarg);
 		else if (c == 's' && strcmp(verbs[i], "lint") == 0)
@@ -387,8 +390,8 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 		return bad;
 	if (c != -1 || argc - 1 - optind != (r->o->pack == NULL))
 		return wrong(r,
-		    "carrel profile %s takes %sone NAME or -f PACK, and "
-		    "nothing else",
+		    "carrel profile %s takes --json, %sone NAME or -f PACK, "
+		    "and nothing else",
 		    verbs[i],
 		    strcmp(verbs[i], "lint") == 0   ? "--strict and "
 		    : strcmp(verbs[i], "test") == 0 ? "-C DIR and "

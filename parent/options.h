@@ -23,7 +23,7 @@ struct options {
 	char *status_file; /* its path if it is a regular file, or NULL */
 	const char *verb;  /* profile: validate, lint or test */
 	int strict;	   /* profile lint */
-	int json;	   /* violations: for a program */
+	int json;	   /* violations, profile: for a program */
 	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char *pack;	   /* -f, or NULL; see pack_place() */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ipc/channel.h"
+#include "ipc/json.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
@@ -17,7 +18,8 @@
 #include "out.h"
 #include "profile.h"
 
-#define KEY_LEN (SECTION_MAX_LEN + KEY_MAX_LEN + 2)
+#define KEY_LEN	 (SECTION_MAX_LEN + KEY_MAX_LEN + 2)
+#define JSON_MAX (16UL << 20)
 
 /* The answer of the parser, whose exit status counts as everywhere. */
 static void
@@ -58,12 +60,36 @@ find_subject(const struct policy *po)
 	return SIZE_MAX;
 }
 
-void
-profile_say(struct out *o, const char *word, const char *key, const char *file,
+static void
+say_json(struct json *j, const char *word, const char *key, const char *file,
     uint32_t line, const char *text)
+{
+	json_open(j, '{');
+	json_pair(j, "weight",
+	    strcmp(word, "err") == 0	? "error"
+	    : strcmp(word, "warn") == 0 ? "warning"
+					: word);
+	json_pair(j, "key", key);
+	if (file[0] != '\0')
+		json_pair(j, "file", file);
+	if (line != 0)
+		json_count(j, "line", line);
+	json_pair(j, "text", text);
+	json_close(j, '}');
+}
+
+void
+profile_say(struct profile_report *r, const char *word, const char *key,
+    const char *file, uint32_t line, const char *text)
 {
 	struct cell c = {0};
 
+	r->errors += strcmp(word, "err") == 0;
+	r->warnings += strcmp(word, "warn") == 0;
+	if (r->j != NULL) {
+		say_json(r->j, word, key, file, line, text);
+		return;
+	}
 	cell_add(&c, key);
 	if (file[0] != '\0') {
 		cell_add(&c, " ");
@@ -74,12 +100,12 @@ profile_say(struct out *o, const char *word, const char *key, const char *file,
 	}
 	cell_add(&c, " ");
 	cell_add(&c, text);
-	out_verdict(o, word, &c, strcmp(word, "err") != 0);
+	out_verdict(r->o, word, &c, strcmp(word, "err") != 0);
 }
 
 /* validate: what would stop every run. */
-static size_t
-say_refusals(struct out *o, const struct policy *po)
+static void
+say_refusals(struct profile_report *rep, const struct policy *po)
 {
 	char key[KEY_LEN], text[2 * TEXT_MAX_LEN];
 	const struct refusal *r;
@@ -90,9 +116,9 @@ say_refusals(struct out *o, const struct policy *po)
 		profile_key(r->file, r->line, key, sizeof(key));
 		snprintf(text, sizeof(text), "%s%s%s", r->what,
 		    r->fix[0] != '\0' ? "; " : "", r->fix);
-		profile_say(o, "err", key, r->file, r->line, text);
+		profile_say(rep, "err", key, r->file, r->line, text);
 	}
-	return po->nrefusals + po->unkept;
+	rep->errors += po->unkept;
 }
 
 static int
@@ -103,20 +129,15 @@ is_error(const struct profiled *p, const struct finding *f)
 }
 
 static void
-say_findings(struct out *o, const struct profiled *p, const struct findings *f,
-    size_t *errors, size_t *warnings)
+say_findings(struct profile_report *r, const struct profiled *p,
+    const struct findings *f)
 {
 	const char *file = p->policy.profiles[p->subject].file;
 	size_t i;
-	int bad;
 
-	for (i = 0; i < f->n; i++) {
-		bad = is_error(p, &f->list[i]);
-		profile_say(o, bad ? "err" : "warn", f->list[i].key, file,
-		    f->list[i].line, f->list[i].text);
-		*errors += bad != 0;
-		*warnings += bad == 0;
-	}
+	for (i = 0; i < f->n; i++)
+		profile_say(r, is_error(p, &f->list[i]) ? "err" : "warn",
+		    f->list[i].key, file, f->list[i].line, f->list[i].text);
 }
 
 static void
@@ -146,60 +167,94 @@ width(void)
 }
 
 static void
-say_counts(
-    struct out *o, const struct profiled *p, size_t errors, size_t warnings)
-{
-	struct cell c = {0};
-
-	cell_quote(&c, p->what);
-	cell_addf(&c, ": %zu error%s, %zu warning%s", errors,
-	    errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
-	out_verdict(o, errors == 0 ? "ok" : "no", &c, errors == 0);
-}
-
-static int
-look(struct profiled *p)
+judge(const struct profiled *p, struct profile_report *r)
 {
 	struct findings f = {.n = 0};
-	size_t errors, warnings = 0;
-	struct out o;
 
-	out_open(&o, width(), 0);
-	errors = say_refusals(&o, &p->policy);
-	if (errors == 0) {
+	say_refusals(r, &p->policy);
+	if (r->errors == 0) {
 		if (strcmp(p->verb, "lint") == 0)
 			lint(&p->policy, p->subject, p->strict, &f);
 		else if (strcmp(p->verb, "test") == 0)
-			profile_test(p, &o, &f);
-		say_findings(&o, p, &f, &errors, &warnings);
+			profile_test(p, r, &f);
+		say_findings(r, p, &f);
 	}
-	say_counts(&o, p, errors, warnings);
+	findings_free(&f);
+}
+
+/* A line a message, and a last one with the counts. */
+static void
+for_person(const struct profiled *p, struct profile_report *r)
+{
+	struct cell c = {0};
+	struct out o;
+
+	out_open(&o, width(), 0);
+	r->o = &o;
+	judge(p, r);
+	cell_quote(&c, p->what);
+	cell_addf(&c, ": %zu error%s, %zu warning%s", r->errors,
+	    r->errors == 1 ? "" : "s", r->warnings,
+	    r->warnings == 1 ? "" : "s");
+	out_verdict(&o, r->errors == 0 ? "ok" : "no", &c, r->errors == 0);
 	out_close(&o);
 	write_all(o.text, o.len);
 	out_free(&o);
-	findings_free(&f);
-	return errors == 0 ? 0 : 1;
+}
+
+/* One object. */
+static void
+for_program(const struct profiled *p, struct profile_report *r)
+{
+	char *buf = malloc(JSON_MAX);
+	struct json j;
+
+	if (buf == NULL)
+		fatal("out of memory");
+	json_init(&j, buf, JSON_MAX - 1); /* room for the newline */
+	r->j = &j;
+	json_open(&j, '{');
+	json_count(&j, "v", 1);
+	json_pair(&j, "profile", p->what);
+	json_pair(&j, "verb", p->verb);
+	json_key(&j, "messages");
+	json_open(&j, '[');
+	judge(p, r);
+	json_close(&j, ']');
+	json_count(&j, "errors", r->errors);
+	json_count(&j, "warnings", r->warnings);
+	json_close(&j, '}');
+	if (j.bad)
+		fatal("that is more than %lu MiB; leave out --json",
+		    JSON_MAX >> 20);
+	strcpy(buf + j.len, "\n");
+	write_all(buf, j.len + 1);
+	free(buf);
 }
 
 int
 profile_run(int argc, char *const *argv, int fd)
 {
 	struct profiled p = {.subject = SIZE_MAX};
-	int code;
+	struct profile_report r = {.errors = 0};
 
-	if (argc < 6)
+	if (argc < 7)
 		fatal("carrel-screen is started by carrel");
 	p.verb = argv[0];
 	p.strict = strcmp(argv[2], "strict") == 0;
-	p.what = argv[3];
-	p.program = argv[4];
-	p.target = argv[5];
-	p.settings = argv + 6;
+	p.json = strcmp(argv[3], "json") == 0;
+	p.what = argv[4];
+	p.program = argv[5];
+	p.target = argv[6];
+	p.settings = argv + 7;
 	receive(fd, (pid_t)strtol(argv[1], NULL, 10), &p.policy);
 	p.subject = find_subject(&p.policy);
 	if (p.subject == SIZE_MAX && p.policy.nrefusals == 0)
 		fatal("the reader of profiles sent none");
-	code = look(&p);
+	if (p.json)
+		for_program(&p, &r);
+	else
+		for_person(&p, &r);
 	policy_free(&p.policy);
-	return code;
+	return r.errors == 0 ? 0 : 1;
 }

@@ -8,12 +8,13 @@
 #include "ipc/policy.h"
 
 struct findings;
+struct json;
 struct out;
 
 /* profile validate, lint and test: one profile is looked at. */
 struct profiled {
 	const char *verb;
-	int strict;
+	int strict, json;
 	const char *what;    /* the NAME or the FILE, as it was asked for */
 	const char *program; /* carrel, for the runs of test */
 	const char *target;
@@ -24,8 +25,8 @@ struct profiled {
 
 /*
  * The arguments behind "profile": VERB, the pid of carrel-parse, which is this
- * process's child and answers on fd, "strict" or "", what, program, target,
- * settings. Returns the exit code: 1 if there is an error.
+ * process's child and answers on fd, "strict" or "", "json" or "text", what,
+ * program, target, settings. Returns the exit code: 1 if there is an error.
  */
 int profile_run(int argc, char *const *argv, int fd);
 
@@ -36,11 +37,19 @@ int profile_run(int argc, char *const *argv, int fd);
  */
 void profile_key(const char *file, uint32_t line, char *buf, size_t len);
 
-/* profile test: runs the examples. What is wrong is added. */
-void profile_test(const struct profiled *, struct out *, struct findings *);
+/* What is told, for a person or for a program: the other one is NULL. */
+struct profile_report {
+	struct out *o;
+	struct json *j;
+	size_t errors, warnings;
+};
 
-/* A line of the screen: word is "err", "warn" or "ok". */
-void profile_say(struct out *, const char *word, const char *key,
+/* A message: word is "err", "warn" or "ok". It is counted. */
+void profile_say(struct profile_report *, const char *word, const char *key,
     const char *file, uint32_t line, const char *text);
+
+/* profile test: runs the examples. What is wrong is added. */
+void profile_test(
+    const struct profiled *, struct profile_report *, struct findings *);
 
 #endif

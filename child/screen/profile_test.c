@@ -22,7 +22,6 @@
 #include "ipc/text.h"
 #include "ipc/tool.h"
 #include "lint.h"
-#include "out.h"
 #include "profile.h"
 #include "trial.h"
 
@@ -401,8 +400,8 @@ trial(struct trial *tr, struct findings *f)
 }
 
 static void
-example(const struct profiled *p, const struct tool *t, struct out *o,
-    struct findings *f)
+example(const struct profiled *p, const struct tool *t,
+    struct profile_report *r, struct findings *f)
 {
 	const struct policy *po = &p->policy;
 	struct trial tr = {.p = p, .t = t};
@@ -423,11 +422,12 @@ example(const struct profiled *p, const struct tool *t, struct out *o,
 	if (f->n > before)
 		return;
 	snprintf(key, sizeof(key), "example %s", t->name);
-	profile_say(o, "ok", key, "", 0, t->text);
+	profile_say(r, "ok", key, "", 0, t->text);
 }
 
 void
-profile_test(const struct profiled *p, struct out *o, struct findings *f)
+profile_test(
+    const struct profiled *p, struct profile_report *r, struct findings *f)
 {
 	const struct policy *po = &p->policy;
 	size_t i, n = 0;
@@ -437,7 +437,7 @@ profile_test(const struct profiled *p, struct out *o, struct findings *f)
 		    po->tools[i].profile != p->subject)
 			continue;
 		n++;
-		example(p, &po->tools[i], o, f);
+		example(p, &po->tools[i], r, f);
 	}
 	if (n == 0)
 		finding_add(f, FINDING_NOTE, "example", 0,

@@ -75,20 +75,13 @@ now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-int
-main(int argc, char *argv[])
+/* ns of one call, the least. */
+static double
+measure(size_t k)
 {
 	uint64_t t, least = UINT64_MAX;
-	size_t k;
 	int i, round;
 
-	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		if (argc == 2 && strcmp(argv[1], kinds[k].name) == 0)
-			break;
-	if (k == sizeof(kinds) / sizeof(kinds[0])) {
-		fputs("usage: calls getpid|open|socket|fork\n", stderr);
-		return 1;
-	}
 	for (round = 0; round < ROUNDS; round++) {
 		t = now();
 		for (i = 0; i < kinds[k].times; i++)
@@ -97,6 +90,18 @@ main(int argc, char *argv[])
 		if (t < least)
 			least = t;
 	}
-	printf("%.1f\n", (double)least / kinds[k].times);
-	return 0;
+	return (double)least / kinds[k].times;
+}
+
+int
+main(int argc, char *argv[])
+{
+	size_t k;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		if (argc == 2 && strcmp(argv[1], kinds[k].name) == 0) {
+			printf("%.1f\n", measure(k));
+			return 0;
+		}
+	errx(1, "usage: calls getpid|open|socket|fork");
 }

@@ -231,6 +231,17 @@ def violations(p, log):
         ("/bin/sh", "4", "EACCES", "interpreter = " + PY, "exec", True)] and
        got[4]["by"] == "carrel" and got[4]["code"] == "3" and
        got[4]["violations"] == "6", "S104 and counted", got)
+    # of files: whose rule it was, and who answers for it
+    p.profile("fs", "[profile]\ndescription = t\n[audit]\nreport = fs\n")
+    r = log.do("run", "-p", "fs", "--", "sh", "-c", "mkdir /usr/a; mkdir /b")
+    got = log.records(4)
+    equal([(x["surface"], x["action"], x["resource"], x["error"], x["rule"],
+            x.get("rule-profile"), x["profiles"].split(":")[0])
+           for x in got[1:3]],
+          [("fs", "mkdir", "/usr/a", "EROFS", "read = /usr", "@sys", "fs"),
+           ("fs", "mkdir", "/b", "EROFS", "no match", None, "fs")],
+          "S104 S75 report = fs in the log", r, *got)
+    p.unprofile("fs")
     # so many that a log would drown
     r = log.do("run", "-p", "ev", "--", PY, "-c", """if 1:
         import os

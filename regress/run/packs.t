@@ -119,6 +119,37 @@ with Place() as p:
     pack(p, "[fs]\nwrite = /workdir/link/new\n")
     p.runs("S13 a link: control", "-f", f)
     ok(os.path.isdir(p.proj + "/link/new"), "S13 control: it was made")
+    # V012: nor when somebody is faster; real and link change places all along
+    os.makedirs(p.proj + "/real")
+    os.makedirs(p.home + "/prey")
+    os.symlink(p.home + "/prey", p.proj + "/lure")
+    swap = start(["python3", "-c", "import ctypes, sys\n"
+                  "x = ctypes.CDLL(None).renameat2\nwhile True:\n"
+                  " x(-100, b'real', -100, b'lure', 2)\n"], p.env, p.proj)
+    pack(p, "[fs]\n" + "".join("write = /workdir/real/%d\n" % i
+                              for i in range(40)))
+    ran = refused = odd = 0
+    for i in range(int(os.environ.get("CARREL_T_RACE", "60")) // 2):
+        r = p.do("run", "-f", f, "--", "sh", "-c", "echo %s; for d in real/*; "
+                 "do touch $d/x; done" % MARK)
+        ran += MARK in r.out
+        refused += r.code == OWN
+        odd += "Traceback" in r.err or r.code not in (0, 1, 3, OWN)
+        for d in ("/real", "/lure"):
+            if not os.path.islink(p.proj + d):
+                shutil.rmtree(p.proj + d + "/", ignore_errors=True)
+                os.makedirs(p.proj + d, exist_ok=True)
+    swap.kill()
+    swap.wait()
+    equal(os.listdir(p.home + "/prey"), [], "V012 S13 nothing was made behind "
+          "a link that came and went", ran, refused)
+    ok(refused > 0 and odd == 0, "V012 control: it was refused at times, and "
+       "ran at others", ran, refused, odd)
+    for d in ("/real", "/lure"):
+        if os.path.islink(p.proj + d):
+            os.unlink(p.proj + d)
+        else:
+            shutil.rmtree(p.proj + d, ignore_errors=True)
     # a refusal leaves nothing behind
     p.fs("bad", "read = %s/none" % p.top)
     pack(p, "[fs]\nwrite = /workdir/never\n")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """carrel profile validate, lint and test (S94, S93), of a NAME and of a pack."""
+import json
 import os
 import re
 from tap import *
@@ -111,6 +112,22 @@ with Place() as p:
         "needs = allow https://example.org:443\n[ex")), 1, (1, 1),
          "err tool build.needs %s:11: " % f, "nor what it includes")
     says("lint of a NAME", p.do("profile", "lint", "mine"), 0, (0, 1))
+
+    # for a program
+    for v, text, code, counts in (("validate", GOOD, 0, (0, 0)),
+                                  ("lint", GOOD, 0, (0, 1)),
+                                  ("validate", "[nope]\n", 1, (1, 0)),
+                                  ("test", GOOD, 0, (0, 0))):
+        r = verb(p, v, text, ["--json"])
+        j = json.loads(r.out)
+        n = tuple(len([m for m in j["messages"] if m["weight"] == w])
+                  for w in ("error", "warning"))
+        ok(r.code == code and (j["errors"], j["warnings"]) == counts == n and
+           j["v"] == 1 and j["profile"] == p.proj + "/x.profile" and j["verb"] == v and
+           all(m["key"] and m["text"] for m in j["messages"]),
+           "S93 %s --json %r" % (v, text[:10]), r)
+    ok(j["messages"][0]["weight"] == "ok" and "line" not in j["messages"][0],
+       "S93 test --json: what was run", j)
 
     # test
     os.makedirs(p.proj + "/out", exist_ok=True)

@@ -130,7 +130,8 @@ def files(p, group, odd):
         # an empty name and the like are refused with nothing to show
         seen += judge("%s in %s" % (group, what), errors(p, "-p", "x") + [
             (v, p.do("profile", *v.split(), "x"))
-            for v in ("validate", "lint", "lint --strict", "test")],
+            for v in ("validate", "lint", "lint --strict", "lint --json",
+                      "test", "test --json")],
             shown=False)
         # what a pack is told
         p.write("x.profile", b(body.replace("%s", one)))
