@@ -63,12 +63,18 @@ void
 json_text(struct json *j, const char *raw)
 {
 	char safe[4 * TEXT_MAX_LEN + 8];
+
+	json_harmless(j, text_escape(safe, sizeof(safe), raw));
+}
+
+void
+json_harmless(struct json *j, const char *safe)
+{
 	const char *p;
 	size_t n;
 
 	next(j);
 	put(j, "\"", 1);
-	text_escape(safe, sizeof(safe), raw);
 	for (p = safe; *p != '\0'; p += n) {
 		for (n = 0; p[n] != '\0' && p[n] != '"' && p[n] != '\\'; n++)
 			;

@@ -22,6 +22,7 @@ void json_open(struct json *, char bracket); /* '{' or '[' */
 void json_close(struct json *, char bracket);
 void json_key(struct json *, const char *); /* carrel's own: letters, '_' */
 void json_text(struct json *, const char *raw);
+void json_harmless(struct json *, const char *); /* is escaped already */
 void json_number(struct json *, uint64_t);
 void json_truth(struct json *, int);
 void json_null(struct json *);

@@ -94,6 +94,11 @@
 #define STATE_PRUNE	   8	/* files that go at once */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
+/* of what is installed, which only a screen asks for */
+#define CATALOGUE_MAX	16384	   /* profiles, and what is wrong with them */
+#define CATALOGUE_LINES 262144	   /* of all of them */
+#define CATALOGUE_BYTES (16 << 20) /* all of their files */
+
 #define PARSER_SECONDS	10 /* from its start to END, wall time */
 #define BROKER_SECONDS	5  /* from its start until it is ready, wall time */
 #define GRACE_SECONDS	10 /* from SIGTERM or SIGHUP to SIGKILL */

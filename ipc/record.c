@@ -79,6 +79,15 @@ const struct record_rule record_kept[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_catalogue[] = {
+    {RECORD_CATALOGUE, 1, 1},
+    {RECORD_ITEM, 0, CATALOGUE_MAX},
+    {RECORD_LINE, 0, CATALOGUE_LINES},
+    {RECORD_FAULT, 0, CATALOGUE_MAX},
+    {RECORD_CATALOGUE_END, 1, 1},
+    {0, 0, 0},
+};
+
 size_t
 record_fds(unsigned type)
 {

@@ -51,6 +51,12 @@ enum record_type {
 	/* behind a policy that is only looked at: its [tool] and [example] */
 	RECORD_TOOL,
 	RECORD_DESCRIBED_END, /* how many, once */
+	/* from the parser, to a screen: what is installed */
+	RECORD_CATALOGUE, /* version, once */
+	RECORD_ITEM,
+	RECORD_LINE,
+	RECORD_FAULT,
+	RECORD_CATALOGUE_END, /* counts, once */
 	RECORD_TYPES
 };
 
@@ -68,6 +74,7 @@ extern const struct record_rule record_broker[];
 extern const struct record_rule record_ready[];
 extern const struct record_rule record_kept[];
 extern const struct record_rule record_described[];
+extern const struct record_rule record_catalogue[];
 
 /* Where in its table a stream is. */
 struct record_state {

@@ -13,7 +13,8 @@ struct receiver;
 #define REQUEST_NO_DEFAULTS	 0x01 /* --no-defaults */
 #define REQUEST_WITHOUT_LANDLOCK 0x02 /* --without-landlock */
 #define REQUEST_DESCRIBE	 0x04 /* the answer is record_described */
-#define REQUEST_FLAGS		 0x07
+#define REQUEST_CATALOGUE	 0x08 /* the answer is record_catalogue */
+#define REQUEST_FLAGS		 0x0f
 
 /* What the parser is asked to resolve. "" for a directory that is not used. */
 struct request {

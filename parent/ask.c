@@ -68,6 +68,7 @@ ask_open(struct asked *a)
 		fatal("socketpair: %s", strerror(errno));
 	a->deadline = channel_deadline(PARSER_SECONDS);
 	a->pid = -1;
+	a->flags = 0;
 	a->fd = pair[0];
 	a->peer = pair[1];
 }
@@ -79,7 +80,7 @@ ask_start(const struct install *in, struct asked *a)
 
 	if (a->pid != -1)
 		return;
-	a->pid = helper_start(in, PARSER, argv, a->peer);
+	a->pid = helper_start(in, PARSER, argv, a->peer, -1);
 	close(a->peer);
 	a->peer = -1;
 }
@@ -107,7 +108,7 @@ ask_send(struct asked *a, const struct install *in, const struct options *o,
 	if (o->nselect > SELECT_EARLY)
 		ask_start(in, a);
 	memset(&q, 0, sizeof(q));
-	q.flags = (o->no_defaults ? REQUEST_NO_DEFAULTS : 0) |
+	q.flags = a->flags | (o->no_defaults ? REQUEST_NO_DEFAULTS : 0) |
 		  (o->without_landlock ? REQUEST_WITHOUT_LANDLOCK : 0);
 	q.shipped = (char *)in->shipped; /* borrowed, as select and caller */
 	q.host = join(CARREL_SYSCONFDIR, "profiles.d");

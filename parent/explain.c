@@ -17,6 +17,7 @@
 #include "ipc/hostenv.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
+#include "ipc/request.h"
 #include "ipc/screen.h"
 #include "ipc/survey.h"
 #include "look.h"
@@ -90,20 +91,23 @@ describe(
 		q->nwords++;
 }
 
+/* argv and next: of carrel-screen, beside what it is sent. */
 static int
-draw(const struct install *in, const struct screen_request *q,
-    const struct caller *c, const struct hostenv *host, const struct policy *po,
+draw(const struct install *in, char **argv, int next,
+    const struct screen_request *q, const struct caller *c,
+    const struct hostenv *host, const struct policy *po,
     const struct survey *sv)
 {
-	char *argv[] = {(char[]){SCREEN}, (char[]){"explain"}, NULL};
 	struct sender s;
 	int pair[2], status;
 	pid_t pid;
 
 	if (channel_pair(pair) == -1)
 		fatal("socketpair: %s", strerror(errno));
-	pid = helper_start(in, SCREEN, argv, pair[1]);
+	pid = helper_start(in, SCREEN, argv, pair[1], next);
 	close(pair[1]);
+	if (next != -1)
+		close(next);
 	if (sender_init(&s, pair[0], -1) == -1 ||
 	    screen_send(&s, q, c, host, po, sv) == -1)
 		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
@@ -115,6 +119,34 @@ draw(const struct install *in, const struct screen_request *q,
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
 	return WEXITSTATUS(status);
+}
+
+/*
+ * With why, another carrel-parse tells the screen what is installed; how it
+ * ended counts as everywhere. Returns the exit code.
+ */
+static int
+draw_why(const struct install *in, const struct options *o,
+    const struct start *st, const struct screen_request *q,
+    const struct caller *c, const struct hostenv *host, const struct policy *po,
+    const struct survey *sv)
+{
+	char json[] = "json", text[] = "text", why[TEXT_MAX_LEN];
+	char *argv[] = {(char[]){SCREEN}, (char[]){"why"},
+	    o->json ? json : text, o->subject, NULL};
+	struct asked a;
+	int code, status;
+
+	ask_open(&a);
+	a.flags = REQUEST_CATALOGUE;
+	ask_send(&a, in, o, st, c);
+	ask_start(in, &a);
+	code = draw(in, argv, a.fd, q, c, host, po, sv);
+	if (ask_wait(&a, &status) == -1)
+		fatal("%s", ask_broken(errno, why, sizeof(why)));
+	if (status != 0)
+		fatal("%s", ask_ended(status, why, sizeof(why)));
+	return code;
 }
 
 /* As a run does (S76). */
@@ -139,6 +171,9 @@ explain_run(const struct install *in, const struct options *o,
 	struct survey sv;
 	struct hostenv host;
 	struct failure f;
+	char json[] = "json", text[] = "text";
+	char *argv[] = {
+	    (char[]){SCREEN}, (char[]){"explain"}, o->json ? json : text, NULL};
 	int code;
 
 	receive_policy(a, &po);
@@ -156,7 +191,10 @@ explain_run(const struct install *in, const struct options *o,
 	if (hostenv_pick(&host, &po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));
 	describe(o, st, &q);
-	code = draw(in, &q, c, &host, &po, &sv);
+	if (o->command == COMMAND_WHY)
+		code = draw_why(in, o, st, &q, c, &host, &po, &sv);
+	else
+		code = draw(in, argv, -1, &q, c, &host, &po, &sv);
 	hostenv_free(&host);
 	survey_free(&sv);
 	policy_free(&po);
@@ -209,5 +247,24 @@ explain_profile(const struct install *in, const struct options *o,
 	    setting(st, "PATH"), NULL};
 
 	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	helper_become(in, SCREEN, argv, a->fd);
+}
+
+void
+explain_catalogue(const struct install *in, const struct options *o,
+    const struct start *st, const struct asked *a)
+{
+	char json[] = "json", text[] = "text", none[] = "", width[8], pid[16];
+	char colour[] = "colour";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"catalogue"},
+	    (char *)o->verb, pid, o->json ? json : text, width, none,
+	    o->nselect > 0 ? o->select[0] : none, NULL};
+	struct screen_request q;
+
+	describe(o, st, &q);
+	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	snprintf(width, sizeof(width), "%u", q.width);
+	if ((q.flags & SCREEN_COLOUR) != 0)
+		argv[6] = colour;
 	helper_become(in, SCREEN, argv, a->fd);
 }

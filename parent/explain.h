@@ -16,6 +16,13 @@ struct start;
 int explain_run(const struct install *, const struct options *,
     const struct start *, const struct caller *, const struct asked *);
 
+/*
+ * Becomes carrel-screen for profile and config, with the answer of
+ * carrel-parse, which is its child then.
+ */
+void explain_catalogue(const struct install *, const struct options *,
+    const struct start *, const struct asked *) __attribute__((noreturn));
+
 /* Becomes carrel-screen for violations: what DIR/carrel of the state has. */
 void explain_violations(const struct install *, const struct options *,
     const char *dir) __attribute__((noreturn));

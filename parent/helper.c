@@ -128,9 +128,10 @@ start(const struct install *in, const char *name, char **argv, const int *fds,
 }
 
 pid_t
-helper_start(const struct install *in, const char *name, char **argv, int fd)
+helper_start(
+    const struct install *in, const char *name, char **argv, int fd, int next)
 {
-	const int fds[] = {fd, -1};
+	const int fds[] = {fd, next};
 
 	return start(in, name, argv, fds, 0);
 }

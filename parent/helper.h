@@ -19,11 +19,11 @@ void install_find(struct install *);
 
 /*
  * Starts libexec/NAME with an empty environment, default signals, and fd as
- * its descriptor 3 (the rest is close-on-exec). argv[0] is NAME. Returns its
- * pid, or ends the program.
+ * its descriptor 3, and next, unless it is -1, as its descriptor 4 (the rest is
+ * close-on-exec). argv[0] is NAME. Returns its pid, or ends the program.
  */
 pid_t helper_start(
-    const struct install *, const char *name, char **argv, int fd);
+    const struct install *, const char *name, char **argv, int fd, int next);
 
 /*
  * The same for one that serves a whole run: it has a process group of its own,

@@ -18,6 +18,7 @@
 #include "ipc/cause.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "ipc/request.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -201,19 +202,23 @@ main(int argc, char **argv, char **envp)
 	 * nobody's way: each finds what it needs in its socket.
 	 */
 	ask_open(&a);
+	if (o.command == COMMAND_INSTALLED)
+		a.flags = REQUEST_CATALOGUE;
 	if (o.command == COMMAND_RUN)
 		begin_run(&in, &o, &st, &a, &w);
 	account_find(&st, &o, &c);
 	ask_send(&a, &in, &o, &st, &c);
-	if (o.command == COMMAND_PROFILE) {
+	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED) {
 		ask_start(&in, &a);
+		if (o.command == COMMAND_INSTALLED)
+			explain_catalogue(&in, &o, &st, &a);
 		explain_profile(&in, &o, &st, &c, &a);
 	}
 	protect_find(&in, &st, o.pack, &c);
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);
 	ask_start(&in, &a);
-	if (o.command == COMMAND_EXPLAIN)
+	if (o.command == COMMAND_EXPLAIN || o.command == COMMAND_WHY)
 		return explain_run(&in, &o, &st, &c, &a);
 	return run(&w, &c, &a);
 }

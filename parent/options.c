@@ -22,6 +22,8 @@ enum {
 	OPT_WITHOUT_LANDLOCK,
 	OPT_EVENTS,
 	OPT_REQUIRE_AUDIT,
+	OPT_JSON,
+	OPT_RUN,
 	OPT_VERSION,
 	OPT_LATER
 };
@@ -40,16 +42,16 @@ static const struct option long_options[] = {
     {"wait-all", no_argument, NULL, OPT_WAIT_ALL},
     {"allow-ptrace", no_argument, NULL, OPT_ALLOW_PTRACE},
     {"without-landlock", no_argument, NULL, OPT_WITHOUT_LANDLOCK},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"run", required_argument, NULL, OPT_RUN},
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
     {"user-mode", no_argument, NULL, OPT_LATER},
-    {"json", no_argument, NULL, OPT_LATER},
     {"diff", no_argument, NULL, OPT_LATER},
     {NULL, 0, NULL, 0},
 };
 
-static const char *const later_commands[] = {
-    "config", "why", "learn", "import", NULL};
+static const char *const later_commands[] = {"learn", "import", NULL};
 
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
@@ -59,8 +61,13 @@ static const char usage_text[] =
     "                  [--require-audit] [--allow-ptrace]\n"
     "                  [--without-landlock] [--] COMMAND [ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
-    "       carrel explain [the same] [COMMAND]     what run would do\n"
+    "       carrel explain [the same] [--json] [COMMAND]    what run would "
+    "do\n"
+    "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
+    "'$VARIABLE'\n"
     "       carrel doctor                           can this host do it?\n"
+    "       carrel profile list | show NAME | tree | dot [--json]\n"
+    "       carrel config [--json]                  preferences in force\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
     "       carrel --version | --help\n"
@@ -121,7 +128,9 @@ static const struct {
     {"explain", COMMAND_EXPLAIN, 0},
     {"doctor", COMMAND_DOCTOR, 0},
     {"violations", COMMAND_VIOLATIONS, 0},
+    {"why", COMMAND_WHY, 0},
     {"profile", COMMAND_PROFILE, 0},
+    {"config", COMMAND_INSTALLED, 0},
 };
 
 static int
@@ -245,7 +254,8 @@ read_option(const struct reading *r, int c, const char *word)
 
 	switch (c) {
 	case 'n':
-		o->command = COMMAND_EXPLAIN;
+		if (o->command == COMMAND_RUN)
+			o->command = COMMAND_EXPLAIN;
 		return 0;
 	case 'v':
 		o->verbose = 1;
@@ -275,6 +285,13 @@ read_option(const struct reading *r, int c, const char *word)
 	case OPT_WITHOUT_LANDLOCK:
 		o->without_landlock = 1;
 		return 0;
+	case OPT_JSON:
+		o->json = 1;
+		return 0;
+	case OPT_RUN:
+		return wrong(r,
+		    "--run is of carrel violations; why answers for a run that "
+		    "is to come");
 	case 'h':
 		return say(r, usage_text);
 	case OPT_VERSION:
@@ -345,6 +362,45 @@ read_violations(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+/* What is installed; 1: a NAME is taken. */
+static const struct {
+	const char *verb;
+	int name;
+} screens[] = {{"list", 0}, {"show", 1}, {"tree", 0}, {"dot", 0}, {"config", 0},
+    {NULL, 0}};
+
+/* argv[0] is the verb of profile, or config: [--json] [NAME]. */
+static int
+read_screen(const struct reading *r, int argc, char **argv)
+{
+	static const struct option words[] = {{"json", no_argument, NULL, 'j'},
+	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	struct options *o = r->o;
+	size_t i;
+	int c;
+
+	for (i = 0; strcmp(screens[i].verb, argv[0]) != 0; i++)
+		;
+	o->command = COMMAND_INSTALLED;
+	o->verb = screens[i].verb;
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, ":h", words, NULL)) != -1) {
+		if (c == 'h')
+			return say(r, usage_text);
+		if (c != 'j' || strcmp(o->verb, "dot") == 0)
+			break;
+		o->json = 1;
+	}
+	if ((c != -1 || argc - optind != 0) && strcmp(o->verb, "dot") == 0)
+		return wrong(r, "carrel profile dot takes nothing else");
+	if (c != -1 || argc - optind != screens[i].name)
+		return wrong(r, "carrel %s%s takes %s--json, and nothing else",
+		    strcmp(o->verb, "config") == 0 ? "" : "profile ", o->verb,
+		    screens[i].name ? "one NAME and " : "");
+	return screens[i].name ? read_profile(r, argv[optind]) : 0;
+}
+
 /* argv[0] is the command: profile VERB [--strict] [-C DIR] NAME | -f PACK. */
 static int
 read_profile_verb(const struct reading *r, int argc, char **argv)
@@ -356,17 +412,25 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	    {"pack", required_argument, NULL, 'f'},
 	    {"directory", required_argument, NULL, 'C'},
 	    {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	int c = -1, i = 0, bad = 0;
+	int c = -1, i = 0, k = 0, bad = 0;
 
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return say(r, usage_text);
 	while (argc > 1 && verbs[i] != NULL && strcmp(verbs[i], argv[1]) != 0)
 		i++;
+	while (argc > 1 && screens[k].verb != NULL &&
+	       strcmp(screens[k].verb, argv[1]) != 0)
+		k++;
+	/* config is a command of its own */
+	if (argc > 1 && screens[k].verb != NULL &&
+	    strcmp(argv[1], "config") != 0)
+		return read_screen(r, argc - 1, argv + 1);
 	if (argc < 2 || verbs[i] == NULL)
 		return wrong(r,
-		    "carrel profile \"%s\": it takes validate, lint or test, "
-		    "and then a NAME or -f PACK",
+		    "carrel profile \"%s\": it takes list, tree or dot, show "
+		    "NAME, or validate, lint or test and then a NAME or -f "
+		    "PACK",
 		    argc < 2 ? "" : argv[1]);
 	r->o->verb = verbs[i];
 	opterr = 0;
@@ -402,6 +466,17 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+/* What is asked about, behind the options of a run. */
+static int
+read_subject(const struct reading *r, int n, char **v)
+{
+	if (n != 1 || v[0][0] == '\0' || strlen(v[0]) > PATH_MAX_LEN)
+		return wrong(r,
+		    "why takes one PATH, HOST, HOST:PORT or '$VARIABLE'; "
+		    "options go in front of it");
+	return keep(r, &r->o->subject, v[0]);
+}
+
 /* argv[0] is the command. */
 static int
 read_words(const struct reading *r, int argc, char **argv)
@@ -413,6 +488,8 @@ read_words(const struct reading *r, int argc, char **argv)
 		return read_violations(r, argc, argv);
 	if (r->o->command == COMMAND_PROFILE)
 		return read_profile_verb(r, argc, argv);
+	if (r->o->command == COMMAND_INSTALLED)
+		return read_screen(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {
@@ -426,6 +503,13 @@ read_words(const struct reading *r, int argc, char **argv)
 	}
 	if (doctor && argc > 1)
 		return wrong(r, "doctor takes no arguments");
+	if (r->o->json && r->o->command != COMMAND_EXPLAIN &&
+	    r->o->command != COMMAND_WHY)
+		return wrong(r,
+		    "--json is of the screens: carrel explain --json, carrel "
+		    "run -n --json");
+	if (r->o->command == COMMAND_WHY)
+		return read_subject(r, argc - optind, argv + optind);
 	return read_payload(r, argc - optind, argv + optind);
 }
 
@@ -471,6 +555,7 @@ options_free(struct options *o)
 	free(o->pack);
 	free(o->events);
 	free(o->run);
+	free(o->subject);
 	free(o->status_file);
 	memset(o, 0, sizeof(*o));
 }

@@ -9,7 +9,9 @@ enum command {
 	COMMAND_DOCTOR,
 	COMMAND_VIOLATIONS,
 	COMMAND_PROFILE,
-	COMMAND_LAST = COMMAND_PROFILE
+	COMMAND_INSTALLED, /* profile list, show, tree and dot; and config */
+	COMMAND_WHY,
+	COMMAND_LAST = COMMAND_WHY
 };
 
 /* The command line. Strings and the lists point into copies of argv. */
@@ -21,9 +23,10 @@ struct options {
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
-	const char *verb;  /* profile: validate, lint or test */
+	const char *verb;  /* of profile; "config" */
 	int strict;	   /* profile lint */
-	int json;	   /* violations, profile: for a program */
+	char *subject;	   /* why: what is asked about; or NULL */
+	int json;	   /* of a screen: for a program */
 	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char *pack;	   /* -f, or NULL; see pack_place() */

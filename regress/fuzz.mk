@@ -7,6 +7,7 @@ FUZZ_SECONDS ?= 20
 FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
 FUZZ += broker
+FUZZ += catalogue
 FUZZ += control
 FUZZ += described
 FUZZ += dns

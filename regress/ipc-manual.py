@@ -36,6 +36,11 @@ WRITERS = {
     "RUN_END": ("ipc/kept.c", r"^put_run_end\("),
     "TOOL": ("ipc/tool.c", r"^tool_put\("),
     "DESCRIBED_END": ("ipc/tool.c", r"^put_end\("),
+    "CATALOGUE": ("ipc/catalogue.c", r"^put_head\("),
+    "ITEM": ("ipc/catalogue.c", r"^put_item\("),
+    "LINE": ("ipc/catalogue.c", r"^put_line\("),
+    "FAULT": ("ipc/catalogue.c", r"^put_fault\("),
+    "CATALOGUE_END": ("ipc/catalogue.c", r"^put_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

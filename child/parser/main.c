@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "catalogue.h"
 #include "config.h"
+#include "ipc/catalogue.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
@@ -14,6 +16,7 @@
 #include "ipc/request.h"
 #include "ipc/tool.h"
 #include "layers.h"
+#include "listing.h"
 #include "place.h"
 #include "resolve.h"
 #include "sandbox.h"
@@ -124,6 +127,37 @@ send_policy(int64_t deadline, const struct request *q, const struct policy *po)
 	return n;
 }
 
+/*
+ * What is installed, for a screen. Directories are read before the sandbox is
+ * entered, the files after; if it cannot be, that alone is the answer.
+ */
+static int
+describe(int64_t deadline, const struct request *q, const struct layers *ls)
+{
+	struct catalogue c;
+	struct listing l;
+	struct sender s;
+	struct policy po;
+	struct place nowhere = {&po, "", ""};
+	int n;
+
+	memset(&c, 0, sizeof(c));
+	memset(&po, 0, sizeof(po));
+	if (listing_make(ls, &l) == -1)
+		return EXIT_CARREL;
+	if (sandbox_enter(
+		ls, (q->flags & REQUEST_WITHOUT_LANDLOCK) != 0, &nowhere) == 0)
+		n = catalogue_make(q, ls, &l, &c);
+	else
+		n = po.nrefusals == 0
+			? -1
+			: catalogue_add_fault(&c, 0, &po.refusals[0]);
+	if (n == -1 || sender_init(&s, PARENT, deadline) == -1 ||
+	    catalogue_send(&s, &c) == -1 || close(PARENT) == -1)
+		return EXIT_CARREL;
+	_exit(0);
+}
+
 int
 main(void)
 {
@@ -138,6 +172,8 @@ main(void)
 	if (begin() == -1 || receive(deadline, &q) == -1)
 		return EXIT_CARREL;
 	layers_open(&ls, &q);
+	if ((q.flags & REQUEST_CATALOGUE) != 0)
+		return describe(deadline, &q, &ls);
 	n = sandbox_enter(
 	    &ls, (q.flags & REQUEST_WITHOUT_LANDLOCK) != 0, &nowhere);
 	if (n == 0)

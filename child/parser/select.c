@@ -24,6 +24,14 @@ enum {
 
 static const char *const builtin_defaults[] = {"@sys", "@home", "@target"};
 
+const char *
+select_builtin(size_t i)
+{
+	return i < sizeof(builtin_defaults) / sizeof(builtin_defaults[0])
+		   ? builtin_defaults[i]
+		   : NULL;
+}
+
 /* Who names a profile. */
 struct wish {
 	const char *name;

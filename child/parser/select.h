@@ -38,6 +38,9 @@ void selection_free(struct selection *);
 int selection_load(const struct request *, const struct config *,
     const struct layers *, struct policy *, struct selection *);
 
+/* A default that holds where no file says another; NULL behind the last. */
+const char *select_builtin(size_t i);
+
 /* The index of a member; -1 if it takes no part. */
 int selection_find(const struct selection *, const char *name);
 

@@ -1,13 +1,15 @@
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "ipc/json.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "parent/plan.h"
 #include "explain.h"
 #include "host.h"
 #include "out.h"
+#include "page.h"
 #include "receive.h"
 
 #define LANDLOCK_SCOPES 6		   /* the first ABI that can scope */
@@ -264,20 +266,6 @@ explain_draw(struct out *o, const struct view *v)
 		block_refused(o, po);
 }
 
-static void
-write_all(const char *p, size_t n)
-{
-	ssize_t k;
-
-	for (; n > 0; p += k, n -= (size_t)k) {
-		k = write(STDOUT_FILENO, p, n);
-		if (k == -1 && errno == EINTR)
-			k = 0;
-		else if (k == -1)
-			fatal("standard output: %s", strerror(errno));
-	}
-}
-
 /* The plan, or NULL when the policy was refused before there could be one. */
 static struct plan *
 make_plan(struct scene *sc, struct plan *p)
@@ -291,8 +279,38 @@ make_plan(struct scene *sc, struct plan *p)
 	return p;
 }
 
+/* The same rows, for a program. */
+static void
+write_json(const struct view *v)
+{
+	struct page page = {.n = 0};
+	struct out o = {.page = &page};
+	struct json j;
+	char *buf;
+	size_t cap;
+
+	explain_draw(&o, v);
+	cap = page_json_room(&page) + 64;
+	if ((buf = malloc(cap + 2)) == NULL)
+		fatal("out of memory");
+	json_init(&j, buf, cap);
+	json_open(&j, '{');
+	json_count(&j, "v", 1);
+	json_key(&j, "refused");
+	json_truth(&j, v->scene->policy.nrefusals > 0);
+	json_key(&j, "blocks");
+	page_json(&j, &page);
+	json_close(&j, '}');
+	if (j.bad)
+		fatal("internal: the page has no room");
+	strcpy(buf + j.len, "\n");
+	out_write(buf, j.len + 1);
+	free(buf);
+	page_free(&page);
+}
+
 int
-explain_run(int fd)
+explain_run(int fd, int json)
 {
 	struct scene sc;
 	struct plan plan;
@@ -311,16 +329,21 @@ explain_run(int fd)
 	host_look(&host, &sc.policy, &sc.survey);
 	host_judge(&host, &sc.caller, &sc.policy, &sc.survey);
 
-	out_open(&o, sc.request.width, (sc.request.flags & SCREEN_COLOUR) != 0);
-	explain_draw(&o, &v);
-	out_close(&o);
-	write_all(o.text, o.len);
+	if (json) {
+		write_json(&v);
+	} else {
+		out_open(&o, sc.request.width,
+		    (sc.request.flags & SCREEN_COLOUR) != 0);
+		explain_draw(&o, &v);
+		out_close(&o);
+		out_write(o.text, o.len);
+		out_free(&o);
+	}
 	for (i = 0; i < sc.policy.nrefusals; i++)
 		log_warn("%s",
 		    refusal_text(&sc.policy.refusals[i], why, sizeof(why)));
 	code = sc.policy.nrefusals > 0 ? EXIT_CARREL : 0;
 
-	out_free(&o);
 	host_free(&host);
 	if (v.plan != NULL)
 		plan_free(&plan);

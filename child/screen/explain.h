@@ -19,7 +19,7 @@ struct view {
 };
 
 /* The life of carrel-screen for `explain`: returns its exit code. */
-int explain_run(int fd);
+int explain_run(int fd, int json);
 
 /* The same view gives the same bytes. */
 void explain_draw(struct out *, const struct view *);

@@ -89,6 +89,9 @@ explain_env(struct out *o, const struct plan *p)
 		r = &p->env[i];
 		value(&left, r);
 		cell_add(&right, r->who);
+		out_fact(o, "name", r->name);
+		if (r->value != NULL && !r->secret)
+			out_fact(o, "value", r->value);
 		out_row(o, r->value == NULL ? "unset" : "set", &left, &right,
 		    r->mark);
 		entries(o, "element", r->entries, r->nentries);

@@ -199,6 +199,9 @@ grant_row(struct out *o, const struct view *v, size_t i, const char *tag,
 		cell_size(&left, g->size);
 	}
 	explain_origins(&right, &sc->policy, g);
+	out_fact(o, "path", g->guest);
+	if (grant_opens(g))
+		out_fact(o, "source", g->source);
 	marks(&mark, v, i);
 	out_row_marked(o, tag, &left, &right, &mark);
 }

@@ -8,10 +8,13 @@
 #include "ipc/log.h"
 #include "doctor.h"
 #include "explain.h"
+#include "installed.h"
 #include "profile.h"
 #include "violations.h"
+#include "why.h"
 
-#define CHANNEL_FD 3
+#define CHANNEL_FD   3
+#define CATALOGUE_FD 4
 
 /*
  * carrel-screen: talks to a person. It is executed without privilege and
@@ -35,8 +38,13 @@ main(int argc, char *argv[])
 {
 	enter(argc > 2 && strcmp(argv[1], "profile") == 0 &&
 	      strcmp(argv[2], "test") == 0);
-	if (argc == 2 && strcmp(argv[1], "explain") == 0)
-		return explain_run(CHANNEL_FD);
+	if (argc == 3 && strcmp(argv[1], "explain") == 0)
+		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
+	if (argc == 4 && strcmp(argv[1], "why") == 0)
+		return why_run(CHANNEL_FD, CATALOGUE_FD,
+		    strcmp(argv[2], "json") == 0, argv[3]);
+	if (argc == 8 && strcmp(argv[1], "catalogue") == 0)
+		return installed_run(argv + 2, CHANNEL_FD);
 	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
 		return doctor_run(argv[2], argv[3]);
 	if (argc == 5 && strcmp(argv[1], "violations") == 0)

@@ -1,11 +1,14 @@
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/text.h"
 #include "out.h"
+#include "page.h"
 
 #define TAG_COL	  2  /* where a row's tag begins */
 #define LEFT_COL  12 /* where its left cell begins */
@@ -311,10 +314,32 @@ out_free(struct out *o)
 }
 
 void
+out_write(const char *p, size_t n)
+{
+	ssize_t k;
+
+	for (; n > 0; p += k, n -= (size_t)k) {
+		k = write(STDOUT_FILENO, p, n);
+		if (k == -1 && errno == EINTR)
+			k = 0;
+		else if (k == -1)
+			fatal("standard output: %s", strerror(errno));
+	}
+}
+
+void
 out_block(struct out *o, const char *title, const char *raw)
 {
-	struct cell c = {0};
+	struct cell c = {0}, t = {0};
 
+	if (o->page != NULL) {
+		cell_add(&t, title);
+		cell_add(&c, raw);
+		page_add(o->page, PAGE_BLOCK, &t, &c, NULL, NULL);
+		cell_free(&t);
+		cell_free(&c);
+		return;
+	}
 	if (ftell(o->f) > 0)
 		newline(o);
 	paint(o, BOLD);
@@ -372,18 +397,22 @@ out_row_marked(struct out *o, const char *tag, struct cell *left,
 	rcol = two ? LEFT_COL + (o->width - LEFT_COL) * 11 / 20
 		   : LEFT_COL + 2 * HANG;
 	cell_add(&t, tag);
-	pad(o, TAG_COL);
-	flow(o, t.s, TAG_COL);
-	pad(o, o->col < LEFT_COL ? LEFT_COL : o->col + 1);
-	flow(o, cell_text(left), LEFT_COL + HANG);
-	if (right->len > 0) {
-		if (!two || used + LEFT_COL + 2 > rcol)
-			newline(o);
-		pad(o, rcol);
-		flow(o, cell_text(right), rcol);
+	if (o->page != NULL) {
+		page_add(o->page, PAGE_ROW, &t, left, right, mark);
+	} else {
+		pad(o, TAG_COL);
+		flow(o, cell_text(&t), TAG_COL);
+		pad(o, o->col < LEFT_COL ? LEFT_COL : o->col + 1);
+		flow(o, cell_text(left), LEFT_COL + HANG);
+		if (right->len > 0) {
+			if (!two || used + LEFT_COL + 2 > rcol)
+				newline(o);
+			pad(o, rcol);
+			flow(o, cell_text(right), rcol);
+		}
+		put_mark(o, mark, rcol);
+		newline(o);
 	}
-	put_mark(o, mark, rcol);
-	newline(o);
 	cell_free(&t);
 	cell_free(left);
 	cell_free(right);
@@ -391,11 +420,33 @@ out_row_marked(struct out *o, const char *tag, struct cell *left,
 }
 
 void
+out_fact(struct out *o, const char *key, const char *raw)
+{
+	if (o->page != NULL)
+		page_fact(o->page, key, raw);
+}
+
+void
+out_branch(struct out *o, unsigned depth, struct cell *c)
+{
+	unsigned col = TAG_COL + HANG * depth, end = o->width / 2;
+
+	pad(o, col < end ? col : end);
+	flow(o, cell_text(c), o->col + HANG);
+	newline(o);
+	cell_free(c);
+}
+
+void
 out_note(struct out *o, struct cell *c)
 {
-	pad(o, LEFT_COL);
-	flow(o, cell_text(c), LEFT_COL + HANG);
-	newline(o);
+	if (o->page != NULL) {
+		page_add(o->page, PAGE_NOTE, NULL, c, NULL, NULL);
+	} else {
+		pad(o, LEFT_COL);
+		flow(o, cell_text(c), LEFT_COL + HANG);
+		newline(o);
+	}
 	cell_free(c);
 }
 

@@ -28,6 +28,8 @@ void cell_scalar(struct cell *, const char *raw);
 void cell_size(struct cell *, unsigned long long bytes); /* "64 MiB" */
 void cell_free(struct cell *);
 
+struct page;
+
 struct out {
 	FILE *f; /* open_memstream(3) */
 	char *text;
@@ -35,6 +37,7 @@ struct out {
 	unsigned width; /* columns, at which lines are broken */
 	unsigned col;	/* where the cursor is */
 	int colour;
+	struct page *page; /* not NULL: rows go there, and no text is made */
 };
 
 /* A width that is not known (0) is 80. */
@@ -42,6 +45,8 @@ void out_open(struct out *, unsigned width, int colour);
 /* The text is complete in text, len; to be freed with out_free(). */
 void out_close(struct out *);
 void out_free(struct out *);
+/* To standard output, all of it; else the program ends. */
+void out_write(const char *, size_t);
 
 /* A heading, and what stands behind it (or ""). */
 void out_block(struct out *, const char *title, const char *raw);
@@ -54,6 +59,10 @@ void out_row(struct out *, const char *tag, struct cell *left,
 /* The same with a mark that has values in it. */
 void out_row_marked(struct out *, const char *tag, struct cell *left,
     struct cell *right, struct cell *mark);
+/* A value of the next row by itself; of a page only. key: carrel's own. */
+void out_fact(struct out *, const char *key, const char *raw);
+/* A line moved in by this many steps, of a tree; the cell is empty then. */
+void out_branch(struct out *, unsigned depth, struct cell *);
 /* One more line below a row, or a sentence; the cell is empty afterwards. */
 void out_note(struct out *, struct cell *);
 /* A whole line that begins with a word of two or three letters. */

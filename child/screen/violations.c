@@ -181,20 +181,6 @@ charged_rows(struct out *o, const struct kept *k)
 }
 
 static void
-write_all(const char *p, size_t n)
-{
-	ssize_t k;
-
-	for (; n > 0; p += k, n -= (size_t)k) {
-		k = write(STDOUT_FILENO, p, n);
-		if (k == -1 && errno == EINTR)
-			k = 0;
-		else if (k == -1)
-			fatal("standard output: %s", strerror(errno));
-	}
-}
-
-static void
 draw_list(const struct kept_dir *flagged, const struct kept_dir *runs)
 {
 	struct out o;
@@ -211,7 +197,7 @@ draw_list(const struct kept_dir *flagged, const struct kept_dir *runs)
 		if (runs->files[i].data != NULL)
 			run_rows(&o, &runs->files[i].kept, LINES_SHOWN);
 	out_close(&o);
-	write_all(o.text, o.len);
+	out_write(o.text, o.len);
 	out_free(&o);
 }
 
@@ -226,7 +212,7 @@ draw_one(const struct kept *k)
 	out_block(&o, "PROFILES", k->nprofiles == 0 ? "none" : "");
 	charged_rows(&o, k);
 	out_close(&o);
-	write_all(o.text, o.len);
+	out_write(o.text, o.len);
 	out_free(&o);
 }
 
@@ -260,7 +246,7 @@ one(const char *dir, int json, const char *run)
 		    run);
 	if (found && json) {
 		text = violations_json_one(&runs.files[0].kept);
-		write_all(text, strlen(text));
+		out_write(text, strlen(text));
 		free(text);
 	} else if (found)
 		draw_one(&runs.files[0].kept);
@@ -282,7 +268,7 @@ violations_run(const char *dir, int json, const char *run)
 	kept_dir_load(&runs, dir, "runs", KEPT_RUN_HEX, NULL);
 	if (json) {
 		text = violations_json_list(&flagged, &runs);
-		write_all(text, strlen(text));
+		out_write(text, strlen(text));
 		free(text);
 	} else
 		draw_list(&flagged, &runs);

@@ -212,6 +212,24 @@ for name, rules in (
         ("rules-index", [rule(ONCE, index=2)])):
     keep("policy", name, policy([USR], (), TWO, (), "", rules))
 keep("policy", "prompt", policy([USR], prompt="a\x1b[m"))
+PACK = [rule(NO_UNIX, line=0), rule(REPORT, 2, line=0),
+        rule(VIOLATION, 0, 2, line=0)]
+for name, grants, rules, who in (
+        ("pack", [grant("/workdir", "/home/u/proj"),
+                  grant("/workdir/o", "/home/u/proj/o", WRITE, flags=9)],
+         [rule(TIER, 0, 1)] + PACK, profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-elsewhere", [grant("/workdir", "/t")], PACK,
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-of-the-host", [grant("/etc/x", "/etc/x"),
+                              grant("/workdir", "/home/u/proj")], PACK,
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-unconfined", [grant("/workdir", "/home/u/proj")], PACK[:2],
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-unmarked", [grant("/workdir", "/home/u/proj")], PACK,
+         profile("x", "/t/x.profile", 4, 1)),
+        ("read-only", [grant("/w", "/w", WRITE, flags=1)], [rule(TIER, 0, 1)],
+         profile())):
+    keep("policy", name, policy(grants, (), [who], rules=rules))
 keep("policy", "string-end", record(POLICY, struct.pack("=H", 1), string("")) +
      record(PROFILE, struct.pack("=H", 60), b"x"))
 
@@ -219,7 +237,7 @@ keep("request", "good", request(caller()))
 for n, who in enumerate((caller("x"), caller("/a/.."), caller(home=""),
                          caller(flags=8))):
     keep("request", "caller-%d" % n, request(who))
-keep("request", "flags", request(caller(), 8))
+keep("request", "flags", request(caller(), 16))
 keep("request", "pack", request(caller(), 4, pack="/t/x.profile"))
 keep("request", "version", request(caller(), 0, 2))
 keep("request", "after", request(caller()) + record(REQUEST_END))
@@ -391,3 +409,44 @@ for name, stream in (
         ("lost", kept(1, [event("", flags=1, resource="")])),
         ("order", kept() + event())):
     keep("kept", name, stream)
+
+
+CATALOGUE, ITEM, LINE, FAULT, CATALOGUE_END = (
+    NUMBERS[x] for x in
+    "CATALOGUE ITEM LINE FAULT CATALOGUE_END".split())
+
+
+def item(name="@sys", kind=3, state=1, layer=1, digest=64 * "a"):
+    return record(ITEM, struct.pack("=BBB", kind, state, layer), string(name),
+                  string("/p"), string(digest if kind == 3 else ""))
+
+
+def line(of=1, flags=0, key="read", value="/usr\x1b[m", inside="/usr"):
+    return record(LINE, struct.pack("=IIB", of, 3, flags), string("fs"),
+                  string(key), string(value), string(inside))
+
+
+def catalogue(items=None, lines=(line(), line(0xffffffff, 1)), verdict=0,
+              version=1):
+    items = [item("", 1), item()] if items is None else items
+    return (record(CATALOGUE, struct.pack("=H", version)) + b"".join(items) +
+            b"".join(lines) +
+            record(FAULT, struct.pack("=B", verdict), string("x"),
+                   string("/p"), struct.pack("=I", 1), string("no \x1b[m"),
+                   string("fix")) +
+            record(CATALOGUE_END, struct.pack("=III", len(items), len(lines),
+                                              1)))
+
+
+for name, stream in (
+        ("good", catalogue()), ("version", catalogue(version=2)),
+        ("verdict", catalogue(verdict=2)),
+        ("of-none", catalogue(lines=[line(2)])),
+        ("of-bad", catalogue([item("", 1), item(state=3)])),
+        ("unsorted", catalogue([item("b", layer=3), item("a", layer=3)])),
+        ("name", catalogue([item("", 1), item("../x")])),
+        ("claims", catalogue([item("", 1), item("@x", layer=3)])),
+        ("lines", catalogue(lines=[line(1), line(0)])),
+        ("flags", catalogue(lines=[line(flags=4)])),
+        ("digest", catalogue([item("", 1), item(digest="zz")]))):
+    keep("catalogue", name, stream)

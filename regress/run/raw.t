@@ -49,8 +49,25 @@ def screens(p, *options, command=("true",), **kw):
     for argv in (["run", "-n", *options, "--", *command],
                  ["run", *options, "--", *command]):
         out.append((argv, p.do(*argv, **kw)))
+    for argv in (["why", *options, "/usr"], ["why", *options, "/none"],
+                 ["why", *options, "--json", "$EDITOR"],
+                 ["why", *options, "$PATH"],
+                 ["explain", "--json", *options, "--", *command]):
+        out.append((argv, p.do(*argv, **kw)))
     argv = ["explain", *options, "--", *command]
     return out + [(argv + ["on a terminal"], p.wide(*argv, **kw))]
+
+
+def installed(p, *names, **kw):
+    """The screens of what is installed, and of these profiles."""
+    out = []
+    for argv in (["profile", "list"], ["profile", "tree"], ["profile", "dot"],
+                 ["config"], ["profile", "list", "--json"],
+                 ["config", "--json"], *(["profile", "show", x, *j]
+                                         for x in names
+                                         for j in ([], ["--json"]))):
+        out.append((argv, p.do(*argv, **kw)))
+    return out
 
 
 def judge(name, results, shown=True):
@@ -131,8 +148,8 @@ def files(p, group, odd):
         seen += judge("%s in %s" % (group, what), errors(p, "-p", "x") + [
             (v, p.do("profile", *v.split(), "x"))
             for v in ("validate", "lint", "lint --strict", "lint --json",
-                      "test", "test --json")],
-            shown=False)
+                      "test", "test --json")] +
+            installed(p, "x"), shown=False)
         # what a pack is told
         p.write("x.profile", b(body.replace("%s", one)))
         judge("%s in %s of a pack" % (group, what),
@@ -146,7 +163,8 @@ def files(p, group, odd):
                        ("a key of the configuration", "[carrel]\n%s = x\n"),
                        ("a section of the configuration", "[%s]\n")):
         p.write(p.conf + "/config", b(body.replace("%s", one)))
-        judge("%s in %s" % (group, what), screens(p), shown=False)
+        judge("%s in %s" % (group, what), screens(p) + installed(p),
+              shown=False)
         judge("%s in %s, a shell" % (group, what),
               [(["shell"], p.do("shell"))], shown=False)
     os.unlink(p.conf + "/config")
@@ -156,7 +174,10 @@ def words(p, group, odd):
     """Carriers that are words of the command line, and its own name."""
     for argv in ([odd], ["run" + odd], ["run", "--" + odd], ["run", "-" + odd],
                  ["run", "-p", odd, "--", "true"],
-                 ["explain", "-p", "@" + odd], ["run", "-C", "/srv/" + odd],
+                 ["explain", "-p", "@" + odd], ["profile", "x" + odd],
+                 ["profile", "show", odd], ["why", odd], ["why", "/" + odd],
+                 ["why", "$" + odd],
+                 ["why", odd + ".a:1"], ["run", "-C", "/srv/" + odd],
                  ["run", "--status-fd", odd, "--", "true"],
                  ["explain", "--events", odd, "--", "true"],
                  ["run", "--events", odd, "--", "true"],
@@ -169,7 +190,12 @@ def words(p, group, odd):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),
               [(argv, p.do(*map(b, argv)))])
     judge("%s in what no command takes" % group,
-          [(["doctor"], p.do("doctor", b(odd)))], shown=False)
+          [(["doctor"], p.do("doctor", b(odd)))] +
+          [(argv, p.do(*argv, b(odd))) for argv in (
+              ["profile", "list"], ["profile", "dot"], ["config"],
+              ["profile", "tree", "--json"], ["why", "--json", "/usr"])] +
+          [(["why", "--json"], p.do("why", "--json", b("/" + odd)))],
+          shown=False)
     r = p.host("python3", "-c", "import os, sys\nos.execv(%r, "
                "[os.fsencode(sys.argv[1]), b'frob'])" % CARREL, b(odd))
     judge("%s in carrel's own name" % group, [("argv[0]", r)], shown=False)
@@ -211,10 +237,14 @@ def paths(p, group, odd):
     judge("%s in the home" % group, screens(
         p, env=env, cwd=b(d + "/home/proj")))
     p.write(d + "/home/.config/carrel/profiles.d/x.profile", "frob\n")
-    judge("%s in the path of a profile" % group, screens(p, "-p", "x",
-                                                         env=env))
+    judge("%s in the path of a profile" % group, screens(
+        p, "-p", "x", env=env) + installed(p, "x", env=env))
     p.write(d + "/home/.config/carrel/config", "frob\n")
-    judge("%s in the path of the configuration" % group, screens(p, env=env))
+    judge("%s in the path of the configuration" % group, screens(
+        p, env=env) + installed(p, env=env))
+    p.write(d + "/home/.config/carrel/profiles.d/%s.profile" %
+            odd.replace("/", "-"), "[profile]\n")
+    judge("%s in the name of a profile" % group, installed(p, odd, env=env))
     # where links lead, and what they are
     link = p.top + "/link"
     for what, to in (("a directory", d + "/in"), ("nowhere", d + "/none"),
