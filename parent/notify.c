@@ -46,7 +46,10 @@ struct serving {
 static int
 tell_untold(struct serving *s)
 {
-	const struct event lost = {.surface = EVENT_EXEC,
+	const struct event lost = {
+	    .surface = (s->n->flags & (NOTIFY_FS | NOTIFY_REPORT)) == NOTIFY_FS
+			   ? EVENT_FS
+			   : EVENT_EXEC,
 	    .flags = EVENT_LOST,
 	    .profile = EVENT_NO_PROFILE,
 	    .count = s->untold,
@@ -75,6 +78,7 @@ finish(struct serving *s)
 struct attempt {
 	int err; /* 0: it is let through */
 	enum notify_reason by;
+	int unclear; /* what it names is for the kernel alone to read */
 	const char *action, *resource;
 	char path[NOTIFY_PATH_LEN];
 };
@@ -99,12 +103,21 @@ send_patiently(struct serving *s, const struct event *e)
 	return 0;
 }
 
+/* One more that is counted and cannot be told. */
+static void
+miss(struct serving *s)
+{
+	if (s->untold < UINT32_MAX)
+		s->untold++;
+	(void)tell_untold(s);
+}
+
 static void
 tell(struct serving *s, const struct event *e)
 {
 	(void)tell_untold(s);
-	if (send_patiently(s, e) == -1 && s->untold < UINT32_MAX)
-		s->untold++;
+	if (send_patiently(s, e) == -1)
+		miss(s);
 }
 
 static void
@@ -161,6 +174,7 @@ judge(struct serving *s, const struct seccomp_notif *in, struct attempt *a)
 	int known;
 
 	a->path[0] = '\0';
+	a->unclear = 0;
 	a->err = notify_other(&in->data, &a->by, &a->action, &a->resource);
 	if (a->err != 0 || !is_exec(in))
 		return;
@@ -168,6 +182,8 @@ judge(struct serving *s, const struct seccomp_notif *in, struct attempt *a)
 	a->resource = a->path;
 	known = (s->n->flags & (NOTIFY_REPORT | NOTIFY_LOCKED)) != 0 &&
 		notify_path((pid_t)in->pid, &in->data, a->path) == 0;
+	a->unclear =
+	    (s->n->flags & NOTIFY_LOCKED) != 0 && !known && errno == EACCES;
 	a->by = s->used ? NOTIFY_BY_ONCE : NOTIFY_BY_LOCK;
 	if (s->used)
 		a->err = EPERM;
@@ -205,10 +221,12 @@ watch(struct serving *s, const struct seccomp_notif *in)
 	int seen, there;
 
 	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
-	if (!seen && !s->view.new)
+	if (!seen && !w.unclear && !s->view.new)
 		return 1;
 	if ((there = valid(s, in->id)) == 1 && seen)
 		report_fs(s, &w);
+	else if (there == 1 && w.unclear)
+		miss(s);
 	return there;
 }
 
@@ -230,6 +248,8 @@ answer(struct serving *s, const struct seccomp_notif *in)
 	/* before the payload goes on: it could end the run by its own end */
 	if (a.err != 0 && (s->n->flags & NOTIFY_REPORT) != 0)
 		report(s, &a);
+	else if (a.unclear)
+		miss(s);
 	memset(&r, 0, sizeof(r));
 	r.out.id = in->id;
 	r.out.error = -a.err;

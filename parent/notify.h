@@ -83,7 +83,8 @@ _Static_assert(sizeof(struct notify_status) == 256, "as the kernel has it");
 
 /*
  * A path, raw, out of the memory of the process that calls: 0, or -1 and "" if
- * it cannot be read. notify_path: that of execve(2) or execveat(2).
+ * it cannot be read: errno EACCES if it is there, and may be for the kernel
+ * alone. notify_path: that of execve(2) or execveat(2).
  */
 int notify_text(pid_t, uint64_t at, char path[NOTIFY_PATH_LEN]);
 int notify_path(pid_t, const struct seccomp_data *, char path[NOTIFY_PATH_LEN]);

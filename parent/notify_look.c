@@ -23,6 +23,30 @@
  * working directory below /proc of the host, proc_pid_root(5).
  */
 
+/*
+ * What cannot be read from here may be there all the same, for the kernel to
+ * read: memfd_secret(2), and memory that may only be executed.
+ */
+static int
+is_mapped(pid_t pid, uint64_t at)
+{
+	unsigned long from, to;
+	char name[64], may[5], *line = NULL;
+	size_t room = 0;
+	int found = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	if ((f = fopen(name, "re")) == NULL)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+	while (!found && getline(&line, &room, f) > 0)
+		found = sscanf(line, "%lx-%lx %4s", &from, &to, may) == 3 &&
+			at >= from && at < to && strncmp(may, "---", 3) != 0;
+	free(line);
+	fclose(f);
+	return found;
+}
+
 int
 notify_text(pid_t pid, uint64_t at, char path[NOTIFY_PATH_LEN])
 {
@@ -37,6 +61,11 @@ notify_text(pid_t pid, uint64_t at, char path[NOTIFY_PATH_LEN])
 	if (n > 0 && memchr(path, '\0', (size_t)n) != NULL)
 		return 0;
 	path[0] = '\0';
+	if (n == NOTIFY_PATH_LEN)
+		errno = ENAMETOOLONG;
+	else
+		errno = is_mapped(pid, at + (n > 0 ? (size_t)n : 0)) ? EACCES
+								     : EFAULT;
 	return -1;
 }
 
@@ -45,8 +74,11 @@ notify_bytes(pid_t pid, uint64_t at, void *buf, size_t n)
 {
 	struct iovec here = {buf, n}, there = {(void *)(uintptr_t)at, n};
 
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0
-									   : -1;
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n)
+		return 0;
+	errno =
+	    is_mapped(pid, at) || is_mapped(pid, at + n - 1) ? EACCES : EFAULT;
+	return -1;
 }
 
 int
@@ -130,6 +162,8 @@ notify_dir(pid_t pid, int dir, char name[NOTIFY_PATH_LEN])
 	else
 		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, dir);
 	n = readlink(link, name, NOTIFY_PATH_LEN);
+	if (n >= NOTIFY_PATH_LEN)
+		errno = ENAMETOOLONG;
 	if (n < 1 || n >= NOTIFY_PATH_LEN)
 		return -1;
 	name[n] = '\0';

@@ -256,6 +256,19 @@ missing(const struct caller *c, const struct grant *g, struct survey_row *r,
 }
 
 int
+protect_makes(
+    const struct policy *po, const struct survey *sv, const struct caller *c)
+{
+	size_t i;
+
+	for (i = 0; i < po->ngrants; i++)
+		if ((po->grants[i].flags & GRANT_OWN) != 0 &&
+		    sv->rows[i].err != 0 && is_made(c, po->grants[i].source))
+			return 1;
+	return 0;
+}
+
+int
 protect_missing(const struct policy *po, struct survey *sv,
     const struct caller *c, int make, struct failure *f)
 {

@@ -28,4 +28,8 @@ void protect_find(const struct install *, const struct start *,
 int protect_missing(const struct policy *, struct survey *,
     const struct caller *, int make, struct failure *);
 
+/* 1 if protect_missing() may make something. */
+int protect_makes(
+    const struct policy *, const struct survey *, const struct caller *);
+
 #endif

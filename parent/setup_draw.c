@@ -25,7 +25,8 @@
 
 /*
  * The first half of the set-up: what it hears, and the plan that follows. It
- * opens what the policy names, and makes nothing of it.
+ * opens what the policy names, and makes nothing of it but the user's own
+ * directory, for which it waits.
  */
 
 void
@@ -59,10 +60,14 @@ setup_end_refused(const struct setup *s, const struct policy *po)
 void
 setup_await_go(const struct setup *s)
 {
+	static int went; /* it is said once, and may be wanted early */
 	struct failure f = {.step = CAUSE_OTHER};
 	struct control m;
-	int n = control_wait(s->control, &m, s->deadline);
+	int n;
 
+	if (went)
+		return;
+	n = control_wait(s->control, &m, s->deadline);
 	if (n == 0)
 		_exit(1); /* nobody is left to tell */
 	if (n == -1)
@@ -70,8 +75,9 @@ setup_await_go(const struct setup *s)
 	else if (m.type != CONTROL_GO)
 		failure_set(&f, CAUSE_OTHER, "unexpected word of the monitor");
 	else
-		return;
-	setup_end(s, &f);
+		went = 1;
+	if (!went)
+		setup_end(s, &f);
 }
 
 /* Refused before the monitor's word, which comes first. */
@@ -214,8 +220,12 @@ setup_draw(const struct setup *s, struct policy *po, struct survey *survey,
 	}
 	if (po->nrefusals > 0)
 		end_refused_early(s, po);
-	if (look_survey(po, survey, &f) == -1 ||
-	    protect_missing(po, survey, s->caller, 1, &f) == -1 ||
+	if (look_survey(po, survey, &f) == -1)
+		setup_end(s, &f);
+	/* nothing is made for a policy whose sender did not end well */
+	if (protect_makes(po, survey, s->caller))
+		setup_await_go(s);
+	if (protect_missing(po, survey, s->caller, 1, &f) == -1 ||
 	    pack_expect(po, survey, &f) == -1 ||
 	    look_exec(po, survey, &f) == -1)
 		setup_end(s, &f);

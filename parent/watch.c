@@ -247,6 +247,8 @@ judge_exec(const struct look *l)
 	if ((l->n->flags & NOTIFY_LOCKED) != 0 || watch_read(l, 0, &a) == -1)
 		return 0;
 	fd = notify_program(l->view, l->pid, l->d, a.path);
+	if (fd == -1 && a.path[0] != '\0')
+		fd = watch_open(l, &a, 0);
 	if (fd == -1)
 		return 0;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -283,6 +285,7 @@ watch_judge(const struct notify *n, struct notify_view *view, pid_t pid,
 	struct look l = {view, n, pid, d, find_call(d->nr), out};
 	struct asked a;
 
+	out->unclear = 0;
 	if (l.call == NULL)
 		return 0;
 	switch (l.call->what) {

@@ -18,6 +18,7 @@ struct seccomp_data;
 struct watched {
 	const char *action;	   /* of struct event */
 	int err;		   /* what the payload is about to get */
+	int unclear;		   /* it could not be looked at as a whole */
 	const struct place *place; /* whose grant holds there; NULL: nobody's */
 	char resource[2 * NOTIFY_PATH_LEN]; /* as it was asked for, absolute */
 };
@@ -26,7 +27,10 @@ struct watched {
  */
 int watch_works(void);
 
-/* 1 and what it is, or 0. */
+/*
+ * 1 and what it is, or 0; then it may be unclear: the kernel can go a way, or
+ * read a path, that nobody outside can.
+ */
 int watch_judge(const struct notify *, struct notify_view *, pid_t,
     const struct seccomp_data *, struct watched *);
 

@@ -66,6 +66,8 @@ int watch_read_socket(const struct look *, struct asked *);
 
 /* O_PATH; flags: O_NOFOLLOW, O_DIRECTORY. -1 with errno. */
 int watch_open(const struct look *, const struct asked *, int flags);
+/* The same by links of procfs, where the kernel does not follow them. */
+int watch_magic(const struct look *, const struct asked *, int flags);
 int watch_exists(const struct look *, const struct asked *); /* 1 or 0 */
 /*
  * The directory that the last component is in, O_PATH. -1 if there is none

@@ -21,7 +21,10 @@ watch_read(const struct look *l, int which, struct asked *a)
 	int at = l->call->path + which * (l->call->dir == CWD ? 1 : 2);
 
 	a->dir = l->call->dir == CWD ? AT_FDCWD : (int)l->d->args[at - 1];
-	return notify_text(l->pid, l->d->args[at], a->path);
+	if (notify_text(l->pid, l->d->args[at], a->path) == 0)
+		return 0;
+	l->out->unclear |= errno == EACCES;
+	return -1;
 }
 
 int
@@ -31,9 +34,13 @@ watch_read_socket(const struct look *l, struct asked *a)
 	size_t n = (size_t)l->d->args[2] & UINT32_MAX;
 	size_t head = offsetof(struct sockaddr_un, sun_path);
 
-	if (n <= head || n > sizeof(to) ||
-	    notify_bytes(l->pid, l->d->args[1], &to, n) == -1 ||
-	    to.sun_family != AF_UNIX || to.sun_path[0] == '\0')
+	if (n <= head || n > sizeof(to))
+		return -1;
+	if (notify_bytes(l->pid, l->d->args[1], &to, n) == -1) {
+		l->out->unclear |= errno == EACCES;
+		return -1;
+	}
+	if (to.sun_family != AF_UNIX || to.sun_path[0] == '\0')
 		return -1;
 	a->dir = AT_FDCWD;
 	memcpy(a->path, to.sun_path, n - head);
@@ -41,10 +48,82 @@ watch_read_socket(const struct look *l, struct asked *a)
 	return 0;
 }
 
+/* Nothing is found out, and the kernel might. */
+static void
+note_short(const struct look *l)
+{
+	int err = errno;
+
+	l->out->unclear |= err == ENAMETOOLONG || err == EMFILE ||
+			   err == ENFILE || err == ENOMEM;
+	errno = err;
+}
+
+/* What the last component is in. -1: nothing that could be made or removed. */
+static int
+parent_of(const struct asked *a, struct asked *up)
+{
+	const char *last;
+	size_t n = strlen(a->path), base;
+
+	while (n > 0 && a->path[n - 1] == '/')
+		n--;
+	for (base = n; base > 0 && a->path[base - 1] != '/'; base--)
+		;
+	last = a->path + base;
+	if (n == base || (n - base == 1 && last[0] == '.') ||
+	    (n - base == 2 && memcmp(last, "..", 2) == 0))
+		return -1;
+	up->dir = a->dir;
+	memcpy(up->path, a->path, base);
+	strcpy(up->path + base, base == 0 ? "." : "");
+	return 0;
+}
+
+/* The directory is there, and in it nothing of that name. */
+static int
+is_missing(const struct look *l, const struct asked *a)
+{
+	struct asked up = *a;
+	size_t n = strlen(up.path);
+	int fd;
+
+	/* a link with a slash behind it would be followed */
+	while (n > 1 && up.path[n - 1] == '/')
+		up.path[--n] = '\0';
+	fd = notify_open(l->view, l->pid, up.dir, up.path, O_NOFOLLOW);
+	if (fd != -1) {
+		close(fd);
+		return 0;
+	}
+	if (parent_of(a, &up) == -1)
+		return 0;
+	fd = notify_open(l->view, l->pid, up.dir, up.path, O_DIRECTORY);
+	if (fd == -1)
+		return 0;
+	close(fd);
+	return 1;
+}
+
 int
 watch_open(const struct look *l, const struct asked *a, int flags)
 {
-	return notify_open(l->view, l->pid, a->dir, a->path, flags);
+	int fd = notify_open(l->view, l->pid, a->dir, a->path, flags), err;
+
+	if (fd != -1)
+		return fd;
+	err = errno;
+	if (err == ENOENT && is_missing(l, a)) {
+		errno = ENOENT;
+		return -1;
+	}
+	errno = err;
+	if (err == EXDEV || err == ENOENT)
+		return watch_magic(l, a, flags);
+	/* that the path itself is too long the kernel says, too */
+	if (errno != ENAMETOOLONG)
+		note_short(l);
+	return -1;
 }
 
 int
@@ -78,21 +157,9 @@ watch_read_only(int fd)
 int
 watch_parent(const struct look *l, const struct asked *a)
 {
-	struct asked up = {.dir = a->dir};
-	const char *last;
-	size_t n = strlen(a->path), base;
+	struct asked up;
 
-	while (n > 0 && a->path[n - 1] == '/')
-		n--;
-	for (base = n; base > 0 && a->path[base - 1] != '/'; base--)
-		;
-	last = a->path + base;
-	if (n == base || (n - base == 1 && last[0] == '.') ||
-	    (n - base == 2 && memcmp(last, "..", 2) == 0))
-		return -1;
-	memcpy(up.path, a->path, base);
-	strcpy(up.path + base, base == 0 ? "." : "");
-	return watch_open(l, &up, O_DIRECTORY);
+	return parent_of(a, &up) == 0 ? watch_open(l, &up, O_DIRECTORY) : -1;
 }
 
 /* Where it is, by the name that it has inside, and the same object there. */
@@ -138,15 +205,21 @@ watch_found(const struct look *l, const struct asked *a, int fd, int err,
 {
 	char name[NOTIFY_PATH_LEN];
 
-	if (err == 0 || name_of(l, fd, name) == -1)
+	if (err == 0)
 		return 0;
+	if (name_of(l, fd, name) == -1) {
+		note_short(l);
+		return 0;
+	}
 	l->out->place = places_at(l->n->places, name);
 	/* a lock covers what may be written, too */
 	if (l->call->what != EXECUTES && l->out->place != NULL &&
 	    l->out->place->writes)
 		return 0;
-	if (a != NULL && watch_say(l, a) == -1)
+	if (a != NULL && watch_say(l, a) == -1) {
+		note_short(l);
 		return 0;
+	}
 	if (a == NULL)
 		strcpy(l->out->resource, name);
 	l->out->err = err;

@@ -212,6 +212,24 @@ for name, rules in (
         ("rules-index", [rule(ONCE, index=2)])):
     keep("policy", name, policy([USR], (), TWO, (), "", rules))
 keep("policy", "prompt", policy([USR], prompt="a\x1b[m"))
+PACK = [rule(NO_UNIX, line=0), rule(REPORT, 2, line=0),
+        rule(VIOLATION, 0, 2, line=0)]
+for name, grants, rules, who in (
+        ("pack", [grant("/workdir", "/home/u/proj"),
+                  grant("/workdir/o", "/home/u/proj/o", WRITE, flags=9)],
+         [rule(TIER, 0, 1)] + PACK, profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-elsewhere", [grant("/workdir", "/t")], PACK,
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-of-the-host", [grant("/etc/x", "/etc/x"),
+                              grant("/workdir", "/home/u/proj")], PACK,
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-unconfined", [grant("/workdir", "/home/u/proj")], PACK[:2],
+         profile("+x", "/t/x.profile", 4, 1)),
+        ("pack-unmarked", [grant("/workdir", "/home/u/proj")], PACK,
+         profile("x", "/t/x.profile", 4, 1)),
+        ("read-only", [grant("/w", "/w", WRITE, flags=1)], [rule(TIER, 0, 1)],
+         profile())):
+    keep("policy", name, policy(grants, (), [who], rules=rules))
 keep("policy", "string-end", record(POLICY, struct.pack("=H", 1), string("")) +
      record(PROFILE, struct.pack("=H", 60), b"x"))
 

@@ -96,4 +96,22 @@ with Place() as p:
     r = finish(live, 10)
     ok(not left and r.code == 0 and r.out == "DONE\n",
        "R066 another run goes on", left, r)
+
+# a parser that ends badly when all of its policy is there: nothing is made
+with Place() as p:
+    inst = p.top + "/inst"
+    shutil.copytree(INST, inst)
+    parse = inst + "/libexec/carrel/carrel-parse"
+    os.rename(parse, parse + "-real")
+    for code, what in ((7, "fails"), (0, "control: ends well")):
+        p.write(parse, "#!/bin/sh\n%s-real\nsleep 0.5\nexit %d\n" %
+                (parse, code), mode=0o755)
+        shutil.rmtree(p.home + "/.config", ignore_errors=True)
+        r = finish(start([inst + "/bin/carrel", "run", "--no-defaults", "-p",
+                          "@sys", "-p", "@own-home", "--", "echo", MARK],
+                         p.env, p.proj), 20)
+        ok((MARK in r.out) == (code == 0) == os.path.isdir(
+            p.home + "/.config/carrel"),
+           "S7 V034 the user's directory is made for no parser that %s" % what,
+           r)
 done()

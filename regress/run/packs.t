@@ -205,6 +205,24 @@ with Place() as p:
     for name in ("@net", "@own-home", "@target", "@github"):
         refuses(p, "include = " + name, "include = %s\n" % name, 3,
                 "does not say packs = yes", control="include = @sys\n")
+    # and what it may include does not bring what it may not
+    shipped = {}
+    with root() if IS_ROOT else contextlib.nullcontext():
+        for x in os.listdir(INST + "/share/carrel/profiles"):
+            with open(INST + "/share/carrel/profiles/" + x) as g:
+                shipped["@" + x[:-8]] = g.read()
+    may = {x for x, t in shipped.items() if "\npacks = yes\n" in t}
+    for name in sorted(may):
+        inner = re.findall(r"(?m)^include = (\S+)$", shipped[name])
+        ok(set(inner) <= may and not re.search(
+            r"(?m)^(write|try-write|socket|device|allow) =", shipped[name]),
+           "S13 %s is fit for packs" % name, inner)
+        pack(p, "include = %s\n" % name)
+        r = p.do("explain", "-f", f, "--", "true")
+        ok(r.code == 0 and "included by +x" in " ".join(r.out.split()),
+           "S13 a pack with " + name, r)
+    ok({"@sys", "@home", "@python", "@node", "@rust", "@go"} <= may,
+       "S13 the languages are for packs", may)
     for body in ("interpreter = /workdir/tool", "library = /opt/lib"):
         refuses(p, body, "[exec]\n%s\n" % body, 4, "nothing that it includes "
                 "grants it", control="[exec]\ninterpreter = /usr/bin/echo\n")

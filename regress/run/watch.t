@@ -267,8 +267,9 @@ def none(p):
     errs, found, r = attempts(
         p, (deep + "os.mkdir('x'); os.rmdir('x'); fd('x', 1 | C)", rw),
         (deep + "os.mkdir('x')", ro))
-    ok(errs == [0, 30] and found == [], "S75 deeper than any path is long",
-       errs, *found)
+    ok(errs == [0, 30] and [(x["event"], x["count"]) for x in found] ==
+       [("lost", 1)], "S75 deeper than any path is long: counted", errs,
+       *found)
     # the control: they would have been seen
     errs, found, r = attempts(p, ("fd(B + '/f', os.O_WRONLY)", ro),
                               ("os.mkdir(B + '/d/new')", ro))
@@ -341,6 +342,68 @@ def places(p):
     equal([[y["name"] for y in x["profiles"]] for x in found
            if x["resource"].startswith(("/usr/bin", rw + "/dir"))],
           [["second"], ["second", "w"]], "S76 who answers")
+
+
+SECRET = r"""
+def secret(path):
+    n = libc.syscall(447, 0)
+    os.ftruncate(n, 4096)
+    libc.mmap.restype = ctypes.c_void_p
+    a = libc.mmap(None, ctypes.c_size_t(4096), 3, 1, n, ctypes.c_long(0))
+    ctypes.memmove(a, os.fsencode(path) + b"\0", len(path) + 1)
+    os.close(n)
+    return a
+"""
+
+
+def hidden(p):
+    """Ways and memory in which whoever looks from outside would be blind."""
+    ro, rw = p.top + "/ro", p.top + "/rw"
+    p.write(ro + "/f")
+    p.write(rw + "/f")
+    os.symlink("/proc/self/cwd", ro + "/magic")
+    os.symlink("/proc/self/cwd/n4", rw + "/new")
+    os.symlink("/dev/stdout", rw + "/in")
+    profile(p, "read = " + ro, "write = " + rw)
+    ways = [("fd('/proc/self/cwd/f', 1)", "write", "/proc/self/cwd/f"),
+            ("fd('/proc/thread-self/cwd/f', 1)", "write",
+             "/proc/thread-self/cwd/f"),
+            ("fd('/proc/self/root%s/f', 1)" % ro, "write",
+             "/proc/self/root%s/f" % ro),
+            ("fd('/proc/%d/cwd/f' % os.getpid(), 1)", "write", None),
+            ("fd('magic/f', 1)", "write", ro + "/magic/f"),
+            ("os.mkdir('magic/n1')", "mkdir", ro + "/magic/n1"),
+            ("fd('magic/n2', 1 | C)", "create", ro + "/magic/n2"),
+            ("os.unlink('/proc/self/fd/%d/f' % D)", "remove", None),
+            ("os.rename('magic/f', 'magic/n3')", "rename", ro + "/magic/f"),
+            ("fd('%s/new', 1 | C)" % rw, "create", rw + "/new"),
+            ("os.chmod('/proc/self/cwd/f', 0o600)", "chmod",
+             "/proc/self/cwd/f")]
+    errs, found, r = attempts(p, *[(w[0], ro) for w in ways])
+    ok(errs == [30] * len(ways) and
+       [x["action"] for x in found] == [w[1] for w in ways] and
+       all(w[2] in (None, x["resource"]) for w, x in zip(ways, found)),
+       "S75 links of procfs lead nowhere unseen", errs, *found)
+    # the control: where it may be written none of it is one
+    errs, found, r = attempts(
+        p, *[(w[0], rw) for w in ways if "magic" not in w[0] and
+           "/root" not in w[0]],
+        ("fd(B + '/in', 1)", rw), ("fd('/dev/stdout', 1)", rw),
+        ("fd('/proc/self/no', 1)", rw), ("fd('/proc/self/cwd/no/n', 1)", rw))
+    ok(errs[0] == 0 and errs[-2:] == [2, 2] and found == [] and
+       "violations of" not in r.err and "violation of" not in r.err,
+       "S75 control: the same where it may be written", errs, r)
+    if X86:
+        ev = p.top + "/ev.jsonl"
+        code = PRE + SECRET + "import os\nprint(%r, flush=True)\n" % MARK
+        for path, lost in ((ro + "/f", 1), ("", 0)):
+            r = p.do("run", "-p", "w", "--events", ev, "--", PY, "-c", code +
+                     ("a = secret(%r)" % path if path else "a = 4096") +
+                     "\nr = libc.syscall(2, ctypes.c_void_p(a), 1)\n"
+                     "print(ctypes.get_errno())")
+            ok(r.out == MARK + "\n%d\n" % (30 if lost else 14) and
+               events(ev)[-1]["violations"] == lost,
+               "S75 a path that only the kernel can read: %d" % lost, r)
 
 
 def execs(p):
@@ -481,6 +544,8 @@ cat /no/such 2>&1 || echo cat $?; mktemp -d > /dev/null; echo "$0" > /dev/null
 
 with Place() as p:
     kinds(p)
+with Place() as p:
+    hidden(p)
 with Place() as p:
     execs(p)
 with Place() as p:
