@@ -94,7 +94,9 @@ limit_of(const struct bounds *b, int signal, int seconds)
 {
 	if (signal == SIGXFSZ)
 		return LIMIT_FILE_SIZE;
-	if (signal == SIGXCPU)
+	/* a payload can send it to itself; whole seconds are what is known */
+	if (signal == SIGXCPU &&
+	    (uint64_t)seconds + 1 >= b->value[LIMIT_CPU_TIME])
 		return LIMIT_CPU_TIME;
 	if (signal == SIGKILL && b->killed > 0)
 		return LIMIT_MEMORY;

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -91,28 +92,80 @@ describe(
 		q->nwords++;
 }
 
-/* argv and next: of carrel-screen, beside what it is sent. */
+/* What a run would be, for a screen. */
+struct shown {
+	struct policy po;
+	struct survey sv;
+	struct hostenv host;
+};
+
+static void
+shown_free(struct shown *sh)
+{
+	hostenv_free(&sh->host);
+	survey_free(&sh->sv);
+	policy_free(&sh->po);
+}
+
+/* The answer of carrel-parse, and what it comes to on this host. */
+static void
+gather(const struct start *st, const struct caller *c, const struct asked *a,
+    struct shown *sh)
+{
+	struct failure f;
+
+	receive_policy(a, &sh->po);
+	memset(&sh->sv, 0, sizeof(sh->sv));
+	if (policy_protect(&sh->po, c) == -1)
+		fatal("protect what carrel trusts: %s", strerror(errno));
+	if (sh->po.nrefusals == 0 &&
+	    (look_survey(&sh->po, &sh->sv, &f) == -1 ||
+		protect_missing(&sh->po, &sh->sv, c, 0, &f) == -1 ||
+		pack_expect(&sh->po, &sh->sv, &f) == -1 ||
+		look_exec(&sh->po, &sh->sv, &f) == -1))
+		fatal("%s%s%s", f.what, f.err != 0 ? ": " : "",
+		    f.err != 0 ? strerror(f.err) : "");
+	if (hostenv_pick(&sh->host, &sh->po, st->env) == -1)
+		fatal("the caller's environment: %s", strerror(errno));
+}
+
+static void
+tell(int fd, const struct screen_request *q, const struct caller *c,
+    const struct shown *sh)
+{
+	struct sender s;
+
+	if (sender_init(&s, fd, -1) == -1 ||
+	    screen_send(&s, q, c, &sh->host, &sh->po, &sh->sv) == -1)
+		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
+	sender_free(&s);
+	close(fd);
+}
+
+/*
+ * argv: of carrel-screen. On its descriptor 3 it is told of sh; its 4 is next,
+ * or where it is told of base, or there is none. Returns the exit code.
+ */
 static int
 draw(const struct install *in, char **argv, int next,
     const struct screen_request *q, const struct caller *c,
-    const struct hostenv *host, const struct policy *po,
-    const struct survey *sv)
+    const struct shown *sh, const struct shown *base)
 {
-	struct sender s;
-	int pair[2], status;
+	int pair[2], second[2], status;
 	pid_t pid;
 
-	if (channel_pair(pair) == -1)
+	if (channel_pair(pair) == -1 ||
+	    (base != NULL && channel_pair(second) == -1))
 		fatal("socketpair: %s", strerror(errno));
+	if (base != NULL)
+		next = second[1];
 	pid = helper_start(in, SCREEN, argv, pair[1], next);
 	close(pair[1]);
 	if (next != -1)
 		close(next);
-	if (sender_init(&s, pair[0], -1) == -1 ||
-	    screen_send(&s, q, c, host, po, sv) == -1)
-		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
-	sender_free(&s);
-	close(pair[0]);
+	tell(pair[0], q, c, sh);
+	if (base != NULL)
+		tell(second[0], q, c, base);
 	while (waitpid(pid, &status, 0) == -1)
 		if (errno != EINTR)
 			fatal("wait for " SCREEN ": %s", strerror(errno));
@@ -128,8 +181,7 @@ draw(const struct install *in, char **argv, int next,
 static int
 draw_why(const struct install *in, const struct options *o,
     const struct start *st, const struct screen_request *q,
-    const struct caller *c, const struct hostenv *host, const struct policy *po,
-    const struct survey *sv)
+    const struct caller *c, const struct shown *sh)
 {
 	char json[] = "json", text[] = "text", why[TEXT_MAX_LEN];
 	char *argv[] = {(char[]){SCREEN}, (char[]){"why"},
@@ -141,11 +193,34 @@ draw_why(const struct install *in, const struct options *o,
 	a.flags = REQUEST_CATALOGUE;
 	ask_send(&a, in, o, st, c);
 	ask_start(in, &a);
-	code = draw(in, argv, a.fd, q, c, host, po, sv);
+	code = draw(in, argv, a.fd, q, c, sh, NULL);
 	if (ask_wait(&a, &status) == -1)
 		fatal("%s", ask_broken(errno, why, sizeof(why)));
 	if (status != 0)
 		fatal("%s", ask_ended(status, why, sizeof(why)));
+	return code;
+}
+
+/* What the profiles named with -p change: the same run without them, too. */
+static int
+draw_diff(const struct install *in, const struct options *o,
+    const struct start *st, const struct screen_request *q,
+    const struct caller *c, const struct shown *sh)
+{
+	char *argv[] = {(char[]){SCREEN}, (char[]){"diff"},
+	    o->json ? (char[]){"json"} : (char[]){"text"}, NULL};
+	struct options without = *o;
+	struct shown base;
+	struct asked a;
+	int code;
+
+	without.nselect = 0;
+	ask_open(&a);
+	ask_send(&a, in, &without, st, c);
+	ask_start(in, &a);
+	gather(st, c, &a, &base);
+	code = draw(in, argv, -1, q, c, sh, &base);
+	shown_free(&base);
 	return code;
 }
 
@@ -167,37 +242,22 @@ explain_run(const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c, const struct asked *a)
 {
 	struct screen_request q;
-	struct policy po;
-	struct survey sv;
-	struct hostenv host;
-	struct failure f;
+	struct shown sh;
 	char json[] = "json", text[] = "text";
 	char *argv[] = {
 	    (char[]){SCREEN}, (char[]){"explain"}, o->json ? json : text, NULL};
 	int code;
 
-	receive_policy(a, &po);
-	memset(&sv, 0, sizeof(sv));
-	if (policy_protect(&po, c) == -1)
-		fatal("protect what carrel trusts: %s", strerror(errno));
-	if (po.nrefusals == 0 &&
-	    (look_survey(&po, &sv, &f) == -1 ||
-		protect_missing(&po, &sv, c, 0, &f) == -1 ||
-		pack_expect(&po, &sv, &f) == -1 ||
-		look_exec(&po, &sv, &f) == -1))
-		fatal("%s%s%s", f.what, f.err != 0 ? ": " : "",
-		    f.err != 0 ? strerror(f.err) : "");
-	warn_flagged(st, c, &po);
-	if (hostenv_pick(&host, &po, st->env) == -1)
-		fatal("the caller's environment: %s", strerror(errno));
+	gather(st, c, a, &sh);
+	warn_flagged(st, c, &sh.po);
 	describe(o, st, &q);
 	if (o->command == COMMAND_WHY)
-		code = draw_why(in, o, st, &q, c, &host, &po, &sv);
+		code = draw_why(in, o, st, &q, c, &sh);
+	else if (o->diff)
+		code = draw_diff(in, o, st, &q, c, &sh);
 	else
-		code = draw(in, argv, -1, &q, c, &host, &po, &sv);
-	hostenv_free(&host);
-	survey_free(&sv);
-	policy_free(&po);
+		code = draw(in, argv, -1, &q, c, &sh, NULL);
+	shown_free(&sh);
 	return code;
 }
 
@@ -267,4 +327,21 @@ explain_catalogue(const struct install *in, const struct options *o,
 	if ((q.flags & SCREEN_COLOUR) != 0)
 		argv[6] = colour;
 	helper_become(in, SCREEN, argv, a->fd);
+}
+
+void
+explain_import(const struct install *in, const struct options *o)
+{
+	size_t i, n = 0;
+	char **argv;
+
+	while (o->argv[n] != NULL)
+		n++;
+	if ((argv = calloc(n + 3, sizeof(*argv))) == NULL)
+		fatal("out of memory");
+	argv[0] = (char[]){SCREEN};
+	argv[1] = (char[]){"import"};
+	for (i = 0; i < n; i++)
+		argv[i + 2] = o->argv[i];
+	helper_become(in, SCREEN, argv, -1);
 }

@@ -35,6 +35,10 @@ void explain_profile(const struct install *, const struct options *,
     const struct start *, const struct caller *, const struct asked *)
     __attribute__((noreturn));
 
+/* Becomes carrel-screen for import: nothing but words is read. */
+void explain_import(const struct install *, const struct options *)
+    __attribute__((noreturn));
+
 /* Becomes carrel-screen for the doctor. */
 void explain_doctor(const struct install *) __attribute__((noreturn));
 

@@ -21,7 +21,7 @@ struct limits {
 	uint64_t value[LIMIT_LAST + 1]; /* in the unit of the rule */
 	unsigned grouped; /* bits of those that a control group holds */
 	unsigned own;	  /* processes of carrel's in the user namespace */
-	/* what the monitor had to pass on meanwhile; bits, as in monitor.c */
+	/* what the monitor had to pass on meanwhile, as in struct monitor */
 	uint64_t signals, group;
 };
 

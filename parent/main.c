@@ -190,6 +190,8 @@ main(int argc, char **argv, char **envp)
 	pack_place(&o);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
+	if (o.command == COMMAND_IMPORT)
+		explain_import(&in, &o);
 	if (o.command == COMMAND_VIOLATIONS) {
 		account_find(&st, &o, &c);
 		explain_violations(&in, &o, account_state_dir(&st, &c));

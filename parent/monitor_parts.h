@@ -52,6 +52,19 @@ struct monitor {
 
 /* The run ends with this code; what is inside is killed with pid 1. */
 void monitor_give_up(struct monitor *, int code);
+/* A signal by which a terminal stops a job. */
+int monitor_is_stop(int sig);
+
+/* monitor_control.c: what pid 1 is told, and what comes from it. */
+
+/* What is still to be told, as far as there is room: 1 when that is all. */
+int monitor_tell(struct monitor *);
+/* So many messages in a turn; hung_up when there will be no more. */
+void monitor_read_control(struct monitor *);
+/* The job is to stop, by this signal; the end of it comes from inside. */
+void monitor_stop(struct monitor *, int sig);
+/* The wall time is, by this process's clock. */
+void monitor_over(struct monitor *);
 
 /* monitor_helpers.c: the processes beside the run, and what they see. */
 

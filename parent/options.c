@@ -23,6 +23,7 @@ enum {
 	OPT_EVENTS,
 	OPT_REQUIRE_AUDIT,
 	OPT_JSON,
+	OPT_DIFF,
 	OPT_RUN,
 	OPT_VERSION,
 	OPT_LATER
@@ -47,11 +48,11 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
     {"user-mode", no_argument, NULL, OPT_LATER},
-    {"diff", no_argument, NULL, OPT_LATER},
+    {"diff", no_argument, NULL, OPT_DIFF},
     {NULL, 0, NULL, 0},
 };
 
-static const char *const later_commands[] = {"learn", "import", NULL};
+static const char *const later_commands[] = {"learn", NULL};
 
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
@@ -63,10 +64,12 @@ static const char usage_text[] =
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
     "       carrel explain [the same] [--json] [COMMAND]    what run would "
     "do\n"
+    "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
     "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
     "'$VARIABLE'\n"
     "       carrel doctor                           can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
+    "       carrel import bwrap -- OPTION...        a profile of it\n"
     "       carrel config [--json]                  preferences in force\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
@@ -129,6 +132,7 @@ static const struct {
     {"doctor", COMMAND_DOCTOR, 0},
     {"violations", COMMAND_VIOLATIONS, 0},
     {"why", COMMAND_WHY, 0},
+    {"import", COMMAND_IMPORT, 0},
     {"profile", COMMAND_PROFILE, 0},
     {"config", COMMAND_INSTALLED, 0},
 };
@@ -287,6 +291,9 @@ read_option(const struct reading *r, int c, const char *word)
 		return 0;
 	case OPT_JSON:
 		o->json = 1;
+		return 0;
+	case OPT_DIFF:
+		o->diff = 1;
 		return 0;
 	case OPT_RUN:
 		return wrong(r,
@@ -466,6 +473,27 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+/* argv[0] is the command: import bwrap [--] WORD... */
+static int
+read_import(const struct reading *r, int argc, char **argv)
+{
+	int n = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
+
+	if (argc > 1 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return say(r, usage_text);
+	if (argc > 1 && strcmp(argv[1], "bwrap") != 0)
+		return wrong(r,
+		    "\"%s\" cannot be imported: import takes bwrap, \"--\", "
+		    "and its options",
+		    argv[1]);
+	if (argc <= n)
+		return wrong(r,
+		    "import bwrap needs the options of a command line of "
+		    "bubblewrap behind \"--\"");
+	return read_payload(r, argc - n, argv + n);
+}
+
 /* What is asked about, behind the options of a run. */
 static int
 read_subject(const struct reading *r, int n, char **v)
@@ -488,6 +516,8 @@ read_words(const struct reading *r, int argc, char **argv)
 		return read_violations(r, argc, argv);
 	if (r->o->command == COMMAND_PROFILE)
 		return read_profile_verb(r, argc, argv);
+	if (r->o->command == COMMAND_IMPORT)
+		return read_import(r, argc, argv);
 	if (r->o->command == COMMAND_INSTALLED)
 		return read_screen(r, argc, argv);
 	opterr = 0;
@@ -508,6 +538,11 @@ read_words(const struct reading *r, int argc, char **argv)
 		return wrong(r,
 		    "--json is of the screens: carrel explain --json, carrel "
 		    "run -n --json");
+	if (r->o->diff &&
+	    (r->o->command != COMMAND_EXPLAIN || r->o->nselect == 0))
+		return wrong(r,
+		    "--diff is of explain, and needs the profiles whose change "
+		    "it shows: carrel explain --diff -p NAME");
 	if (r->o->command == COMMAND_WHY)
 		return read_subject(r, argc - optind, argv + optind);
 	return read_payload(r, argc - optind, argv + optind);

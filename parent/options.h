@@ -11,7 +11,8 @@ enum command {
 	COMMAND_PROFILE,
 	COMMAND_INSTALLED, /* profile list, show, tree and dot; and config */
 	COMMAND_WHY,
-	COMMAND_LAST = COMMAND_WHY
+	COMMAND_IMPORT,
+	COMMAND_LAST = COMMAND_IMPORT
 };
 
 /* The command line. Strings and the lists point into copies of argv. */
@@ -26,6 +27,7 @@ struct options {
 	const char *verb;  /* of profile; "config" */
 	int strict;	   /* profile lint */
 	char *subject;	   /* why: what is asked about; or NULL */
+	int diff;	   /* explain: what -p changes */
 	int json;	   /* of a screen: for a program */
 	char *run;	   /* violations: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */

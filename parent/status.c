@@ -32,8 +32,15 @@ static struct {
 static ssize_t
 put(const char *p, size_t n)
 {
+	struct pollfd ready = {.fd = status.fd, .events = POLLOUT};
+
 	if (status.is_socket)
 		return send(status.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* a pipe that is ready has room for a page, and a line is less */
+	if (poll(&ready, 1, 0) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
 	return write(status.fd, p, n);
 }
 
@@ -98,7 +105,8 @@ at_exit(void)
 /*
  * The payload may share a pipe or a terminal, fill it, and so keep whoever
  * writes to it waiting. Opened anew it does not wait, and O_NONBLOCK is not
- * the others'.
+ * the others'. One that another user has made cannot be opened: then it is
+ * asked before each write.
  */
 static void
 never_wait(void)
@@ -115,7 +123,7 @@ never_wait(void)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", status.fd);
 	fd = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd == -1)
-		fatal("--status-fd: %s: %s", name, strerror(errno));
+		return;
 	if (status.fd > STDERR_FILENO)
 		close(status.fd);
 	status.fd = fd;

@@ -1,15 +1,12 @@
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ipc/json.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "parent/plan.h"
 #include "explain.h"
 #include "host.h"
 #include "out.h"
-#include "page.h"
 #include "receive.h"
 
 #define LANDLOCK_SCOPES 6		   /* the first ABI that can scope */
@@ -279,74 +276,60 @@ make_plan(struct scene *sc, struct plan *p)
 	return p;
 }
 
-/* The same rows, for a program. */
-static void
-write_json(const struct view *v)
+int
+explain_receive(int fd, struct seen_run *r)
 {
-	struct page page = {.n = 0};
-	struct out o = {.page = &page};
-	struct json j;
-	char *buf;
-	size_t cap;
-
-	explain_draw(&o, v);
-	cap = page_json_room(&page) + 64;
-	if ((buf = malloc(cap + 2)) == NULL)
+	if (receive_scene(fd, &r->scene) == -1)
+		fatal("what the screen was sent: %s", strerror(errno));
+	r->view.scene = &r->scene;
+	r->view.host = &r->host;
+	r->view.plan = make_plan(&r->scene, &r->plan);
+	if (host_init(&r->host, &r->scene.caller, &r->scene.policy) == -1)
 		fatal("out of memory");
-	json_init(&j, buf, cap);
-	json_open(&j, '{');
-	json_count(&j, "v", 1);
-	json_key(&j, "refused");
-	json_truth(&j, v->scene->policy.nrefusals > 0);
-	json_key(&j, "blocks");
-	page_json(&j, &page);
-	json_close(&j, '}');
-	if (j.bad)
-		fatal("internal: the page has no room");
-	strcpy(buf + j.len, "\n");
-	out_write(buf, j.len + 1);
-	free(buf);
-	page_free(&page);
+	host_look(&r->host, &r->scene.policy, &r->scene.survey);
+	host_judge(
+	    &r->host, &r->scene.caller, &r->scene.policy, &r->scene.survey);
+	return r->scene.policy.nrefusals > 0 ? EXIT_CARREL : 0;
+}
+
+void
+explain_forget(struct seen_run *r)
+{
+	host_free(&r->host);
+	if (r->view.plan != NULL)
+		plan_free(&r->plan);
+	scene_free(&r->scene);
+}
+
+void
+explain_warn(const struct policy *po)
+{
+	char why[REFUSAL_LEN];
+	size_t i;
+
+	for (i = 0; i < po->nrefusals; i++)
+		log_warn(
+		    "%s", refusal_text(&po->refusals[i], why, sizeof(why)));
 }
 
 int
 explain_run(int fd, int json)
 {
-	struct scene sc;
-	struct plan plan;
-	struct host host;
-	struct view v = {.scene = &sc, .host = &host};
+	struct seen_run r;
 	struct out o;
-	char why[REFUSAL_LEN];
-	size_t i;
-	int code;
-
-	if (receive_scene(fd, &sc) == -1)
-		fatal("what the screen was sent: %s", strerror(errno));
-	v.plan = make_plan(&sc, &plan);
-	if (host_init(&host, &sc.caller, &sc.policy) == -1)
-		fatal("out of memory");
-	host_look(&host, &sc.policy, &sc.survey);
-	host_judge(&host, &sc.caller, &sc.policy, &sc.survey);
+	int code = explain_receive(fd, &r);
 
 	if (json) {
-		write_json(&v);
+		explain_json(&r.view);
 	} else {
-		out_open(&o, sc.request.width,
-		    (sc.request.flags & SCREEN_COLOUR) != 0);
-		explain_draw(&o, &v);
+		out_open(&o, r.scene.request.width,
+		    (r.scene.request.flags & SCREEN_COLOUR) != 0);
+		explain_draw(&o, &r.view);
 		out_close(&o);
 		out_write(o.text, o.len);
 		out_free(&o);
 	}
-	for (i = 0; i < sc.policy.nrefusals; i++)
-		log_warn("%s",
-		    refusal_text(&sc.policy.refusals[i], why, sizeof(why)));
-	code = sc.policy.nrefusals > 0 ? EXIT_CARREL : 0;
-
-	host_free(&host);
-	if (v.plan != NULL)
-		plan_free(&plan);
-	scene_free(&sc);
+	explain_warn(&r.scene.policy);
+	explain_forget(&r);
 	return code;
 }

@@ -1,15 +1,15 @@
 #ifndef CARREL_SCREEN_EXPLAIN_H
 #define CARREL_SCREEN_EXPLAIN_H
 
+#include "host.h"
+#include "parent/plan.h"
+#include "receive.h"
+
 struct cell;
 struct grant;
-struct survey_row;
-struct host;
 struct out;
-struct plan;
-struct policy;
 struct rule;
-struct scene;
+struct survey_row;
 
 /* What explain draws from: nothing else is asked. */
 struct view {
@@ -20,6 +20,24 @@ struct view {
 
 /* The life of carrel-screen for `explain`: returns its exit code. */
 int explain_run(int fd, int json);
+
+/* For explain --diff: the same with fd, and what it is held against on next. */
+int explain_diff(int fd, int next, int json);
+
+/* What a run would be, as it was received. */
+struct seen_run {
+	struct scene scene;
+	struct plan plan;
+	struct host host;
+	struct view view; /* of these three */
+};
+
+/* The exit code that it means; the program ends if there is none. */
+int explain_receive(int fd, struct seen_run *);
+void explain_forget(struct seen_run *);
+void explain_warn(const struct policy *); /* its refusals */
+/* The same rows, for a program. */
+void explain_json(const struct view *);
 
 /* The same view gives the same bytes. */
 void explain_draw(struct out *, const struct view *);

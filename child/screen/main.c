@@ -8,13 +8,14 @@
 #include "ipc/log.h"
 #include "doctor.h"
 #include "explain.h"
+#include "import.h"
 #include "installed.h"
 #include "profile.h"
 #include "violations.h"
 #include "why.h"
 
-#define CHANNEL_FD   3
-#define CATALOGUE_FD 4
+#define CHANNEL_FD 3
+#define SECOND_FD  4
 
 /*
  * carrel-screen: talks to a person. It is executed without privilege and
@@ -40,8 +41,13 @@ main(int argc, char *argv[])
 	      strcmp(argv[2], "test") == 0);
 	if (argc == 3 && strcmp(argv[1], "explain") == 0)
 		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
+	if (argc > 2 && strcmp(argv[1], "import") == 0)
+		return import_bwrap(argv + 2);
+	if (argc == 3 && strcmp(argv[1], "diff") == 0)
+		return explain_diff(
+		    CHANNEL_FD, SECOND_FD, strcmp(argv[2], "json") == 0);
 	if (argc == 4 && strcmp(argv[1], "why") == 0)
-		return why_run(CHANNEL_FD, CATALOGUE_FD,
+		return why_run(CHANNEL_FD, SECOND_FD,
 		    strcmp(argv[2], "json") == 0, argv[3]);
 	if (argc == 8 && strcmp(argv[1], "catalogue") == 0)
 		return installed_run(argv + 2, CHANNEL_FD);

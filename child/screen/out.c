@@ -49,6 +49,17 @@ cell_add(struct cell *c, const char *raw)
 }
 
 void
+cell_harmless(struct cell *c, const char *safe)
+{
+	size_t n = strlen(safe);
+
+	reserve(c, n);
+	memcpy(c->s + c->len, safe, n + 1);
+	c->len += n;
+	c->blank = n > 0 ? safe[n - 1] == ' ' : c->blank;
+}
+
+void
 cell_addf(struct cell *c, const char *fmt, ...)
 {
 	char *raw;

@@ -21,6 +21,8 @@ struct cell {
 void cell_add(struct cell *, const char *raw);
 void cell_addf(struct cell *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* What is escaped already. */
+void cell_harmless(struct cell *, const char *);
 /* In double quotes if a reader could not tell where it ends. */
 void cell_quote(struct cell *, const char *raw);
 /* A value that is no list, as it is; blanks at its ends are made visible. */

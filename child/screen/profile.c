@@ -182,47 +182,47 @@ judge(const struct profiled *p, struct profile_report *r)
 	findings_free(&f);
 }
 
-/* A line a message, and a last one with the counts. */
-static void
-for_person(const struct profiled *p, struct profile_report *r)
+/* A line a message, and a last one with the counts. How many are errors. */
+static size_t
+for_person(const struct profiled *p)
 {
-	struct cell c = {0};
 	struct out o;
+	struct profile_report r = {.o = &o};
+	struct cell c = {0};
 
 	out_open(&o, width(), 0);
-	r->o = &o;
-	judge(p, r);
+	judge(p, &r);
 	cell_quote(&c, p->what);
-	cell_addf(&c, ": %zu error%s, %zu warning%s", r->errors,
-	    r->errors == 1 ? "" : "s", r->warnings,
-	    r->warnings == 1 ? "" : "s");
-	out_verdict(&o, r->errors == 0 ? "ok" : "no", &c, r->errors == 0);
+	cell_addf(&c, ": %zu error%s, %zu warning%s", r.errors,
+	    r.errors == 1 ? "" : "s", r.warnings, r.warnings == 1 ? "" : "s");
+	out_verdict(&o, r.errors == 0 ? "ok" : "no", &c, r.errors == 0);
 	out_close(&o);
 	write_all(o.text, o.len);
 	out_free(&o);
+	return r.errors;
 }
 
-/* One object. */
-static void
-for_program(const struct profiled *p, struct profile_report *r)
+/* One object. As above. */
+static size_t
+for_program(const struct profiled *p)
 {
 	char *buf = malloc(JSON_MAX);
 	struct json j;
+	struct profile_report r = {.j = &j};
 
 	if (buf == NULL)
 		fatal("out of memory");
 	json_init(&j, buf, JSON_MAX - 1); /* room for the newline */
-	r->j = &j;
 	json_open(&j, '{');
 	json_count(&j, "v", 1);
 	json_pair(&j, "profile", p->what);
 	json_pair(&j, "verb", p->verb);
 	json_key(&j, "messages");
 	json_open(&j, '[');
-	judge(p, r);
+	judge(p, &r);
 	json_close(&j, ']');
-	json_count(&j, "errors", r->errors);
-	json_count(&j, "warnings", r->warnings);
+	json_count(&j, "errors", r.errors);
+	json_count(&j, "warnings", r.warnings);
 	json_close(&j, '}');
 	if (j.bad)
 		fatal("that is more than %lu MiB; leave out --json",
@@ -230,13 +230,14 @@ for_program(const struct profiled *p, struct profile_report *r)
 	strcpy(buf + j.len, "\n");
 	write_all(buf, j.len + 1);
 	free(buf);
+	return r.errors;
 }
 
 int
 profile_run(int argc, char *const *argv, int fd)
 {
 	struct profiled p = {.subject = SIZE_MAX};
-	struct profile_report r = {.errors = 0};
+	size_t errors;
 
 	if (argc < 7)
 		fatal("carrel-screen is started by carrel");
@@ -251,10 +252,7 @@ profile_run(int argc, char *const *argv, int fd)
 	p.subject = find_subject(&p.policy);
 	if (p.subject == SIZE_MAX && p.policy.nrefusals == 0)
 		fatal("the reader of profiles sent none");
-	if (p.json)
-		for_program(&p, &r);
-	else
-		for_person(&p, &r);
+	errors = p.json ? for_program(&p) : for_person(&p);
 	policy_free(&p.policy);
-	return r.errors == 0 ? 0 : 1;
+	return errors == 0 ? 0 : 1;
 }

@@ -35,9 +35,10 @@ for kind, what in ((65, "HTTPS"), (64, "SVCB"), (16, "TXT"), (15, "MX"),
                    (255, "ANY"), (10, "NULL"), (5, "CNAME"), (2, "NS")):
     ok(b.ask("allowed.test", kind) == (0, []),
        "V059 %s of an allowed name: nothing of that type" % what)
-for name in ("allowed.tes", "denied.test", "sub.allowed.test", "evilallowed.test",
-             "allowed.test.denied.test", "wild.test", "test", "evilwild.test",
-             "192.0.2.9", "9.2.0.192.in-addr.arpa", "localhost"):
+for name in ("allowed.tes", "denied.test", "sub.allowed.test",
+             "evilallowed.test", "allowed.test.denied.test", "wild.test",
+             "test", "evilwild.test", "192.0.2.9", "9.2.0.192.in-addr.arpa",
+             "localhost"):
     for tcp in (False, True):
         ok(b.ask(name, tcp=tcp) == (3, []),
            "V049 V059 %s does not resolve%s" % (name, " by TCP" * tcp))

@@ -82,6 +82,40 @@ with Place() as p:
     r = p.do("run", "--json", "--", "echo", MARK)
     ok(r.code == OWN and MARK not in r.out and "--json" in r.err,
        "S93 a run itself has none", r)
+
+    # --diff: what profiles change
+    p.fs("d", "read = /usr/share -> /d")
+    p.profile("e", "[profile]\ndescription = d\n[limits]\nopen-files = 64\n"
+              "[environ.set]\nEDITOR = vi \\ x\n")
+    r = p.wide("explain", "--diff", "-p", "d", "--", "true")
+    fs = r.out.split("FILESYSTEM")[1].split("\n\n")[0]
+    ok(r.code == 0 and re.search(r"(?m)^  \+ +ro /d from /usr/share +read d:4$",
+                                 fs) and "/usr " not in fs,
+       "S91 --diff has what a profile adds, and no other grant", r)
+    ok(not re.search(r"(?m)^(NETWORK|LIMITS)", r.out),
+       "S91 and no block that is the same", r)
+    r = p.wide("explain", "--diff", "-p", "d", "-p", "e", "--", "true")
+    ok(re.search(r"(?m)^  \+ +set EDITOR=vi \\\\ x ", r.out) and
+       re.search(r"(?m)^  \+ +open-files 64 ", r.out),
+       "S91 of two profiles both, escaped once", r)
+    r = p.do("explain", "--diff", "-p", "@sys", "--", "true")
+    ok(r.code == 0 and "  - " in r.out and "+ " in r.out and
+       "FILESYSTEM" not in r.out, "S91 a default that is named changes nothing "
+       "but how it was selected", r)
+    r = p.do("explain", "--diff", "--no-defaults", "-p", "@sys", "--", "true")
+    ok(r.code == 0 and "read @sys:" in r.out, "S91 against nothing", r)
+    r = p.do("explain", "--diff", "--json", "-p", "d", "--", "true")
+    j = json.loads(r.out)
+    ok(not list(VALID.iter_errors(j)) and all(
+        row["tag"] in "+-" for b in j["blocks"] for row in b["rows"]),
+       "S93 --diff --json as the schema says", r)
+    r = p.do("explain", "--diff", "-p", "no", "--", "true")
+    ok(r.code == OWN and "no.profile" in r.err, "S90 --diff of one that is "
+       "refused", r)
+    for bad in (["explain", "--diff"], ["run", "--diff", "-p", "d", "true"]):
+        r = p.do(*bad)
+        ok(r.code == OWN and "--diff" in r.err and not r.out,
+           "S91 %s is refused" % " ".join(bad), r)
     p.env["NO_COLOR"] = ""
     raw = p.wide("explain", "--json", "--", "true", env=dict(
         p.env, NO_COLOR="")).raw

@@ -113,6 +113,11 @@ def kernel(p):
     ok(r.code == 152 and r.err == "",
        "S61 control: without a limit a signal is only a signal", r)
 
+    lim(p, "cpu-time = 1m")
+    r = p.sh("kill -XCPU $$", "-p", "lim")
+    ok(r.code == 152 and r.err == "",
+       "S61 a payload does not make a limit say that it ended it", r)
+
     lim(p, "open-files = 16")
     r = p.sh("ulimit -Sn; ulimit -Hn; ulimit -n 17 2>&- || echo no; "
              "exec python3 -c \"\nl = []\ntry:\n  while True: "

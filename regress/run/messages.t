@@ -15,7 +15,7 @@ SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
     format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
     "parent/%s.c", """account ask bound events events_file helper main missing
-    monitor monitor_helpers network options outcome outside pack plan plan_env
+    monitor monitor_control monitor_helpers network options outcome outside pack plan plan_env
     plan_exec plan_judge plan_list plan_own plan_pack plan_shape plan_start
     plan_trust start""")
 
@@ -50,7 +50,7 @@ EXEMPT = [
      r"cannot ask .*|start .*",
      "a call that fails: hostile/failclosed.t"),
     ("start", r"close_range: .* later", "hostile/failclosed.t"),
-    ("monitor", r"unexpected message .*|a bad message from inside.*",
+    ("monitor_control", r"unexpected message .*|a bad message from inside.*",
      "pid 1 would have to lie"),
     ("missing", r"%s: tracing other processes .*", "run/threads.t S70"),
     ("monitor_helpers", r"what answers for .*", "run/exec.t S6"),
@@ -681,12 +681,15 @@ with Place() as p:
             ("why of nothing", ["why"]),
             ("why of two", ["why", "/usr", "/etc"]),
             ("why of a run", ["why", "--run", "x", "/usr"]),
+            ("a difference of nothing", ["explain", "--diff", "true"]),
+            ("import of nothing", ["import", "bwrap"]),
+            ("import of another", ["import", "frob", "--", "--bind"]),
             ("a run for a program", ["run", "--json", "true"]),
             ("validate of nothing", ["profile", "validate"]),
             ("lint of two", ["profile", "lint", "a", "b"]),
             ("test of two", ["profile", "test", "-f", "a", "b"]),
             ("an unknown option", ["run", "--frob", "--", "true"]),
-            ("an option of a later version", ["run", "--diff", "true"]),
+            ("an option of a later version", ["run", "--user-mode", "true"]),
             ("an option without its value", ["run", "-p"]),
             ("a descriptor that is not open", ["run", "--status-fd", "77",
                                                "--", "true"]),

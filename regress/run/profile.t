@@ -231,7 +231,7 @@ with Place() as p:
           "/tmp")
     ok(not gone(), "nothing is left behind")
     # the command line
-    for argv in (["profile"], ["profile", "show", "mine"], ["profile", "lint"],
+    for argv in (["profile"], ["profile", "frob", "mine"], ["profile", "lint"],
                  ["profile", "validate", "a", "b"],
                  ["profile", "validate", "--strict", "mine"],
                  ["profile", "lint", "-C", "/", "mine"],

@@ -51,6 +51,7 @@ def screens(p, *options, command=("true",), **kw):
         out.append((argv, p.do(*argv, **kw)))
     for argv in (["why", *options, "/usr"], ["why", *options, "/none"],
                  ["why", *options, "--json", "$EDITOR"],
+                 ["explain", "--diff", *options, "-p", "@net", "--", *command],
                  ["why", *options, "$PATH"],
                  ["explain", "--json", *options, "--", *command]):
         out.append((argv, p.do(*argv, **kw)))
@@ -176,6 +177,11 @@ def words(p, group, odd):
                  ["run", "-p", odd, "--", "true"],
                  ["explain", "-p", "@" + odd], ["profile", "x" + odd],
                  ["profile", "show", odd], ["why", odd], ["why", "/" + odd],
+                 ["import", odd], ["import", "bwrap", "--" + odd],
+                 ["import", "bwrap", "--", "--bind", odd, "/x" + odd],
+                 ["import", "bwrap", "--setenv", "A" + odd, odd],
+                 ["import", "bwrap", "--hostname", odd],
+                 ["import", "bwrap", "--tmpfs", "/x", odd],
                  ["why", "$" + odd],
                  ["why", odd + ".a:1"], ["run", "-C", "/srv/" + odd],
                  ["run", "--status-fd", odd, "--", "true"],
