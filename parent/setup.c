@@ -172,10 +172,11 @@ build(const struct setup *s, struct policy *po, struct root *root,
 	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
 	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
+	    /* the last that can refuse the run */
+	    limit_take(po, s->control, limits, &f) == -1 ||
 	    pack_make(po, survey, s->start->umask, &f) == -1 ||
 	    (plan->report_fs && tell_places(s, po, plan, &f) == -1) ||
-	    root_build(root, plan, survey, &f) == -1 ||
-	    limit_take(po, s->control, limits, &f) == -1) {
+	    root_build(root, plan, survey, &f) == -1) {
 		if (po->nrefusals > 0)
 			setup_end_refused(s, po);
 		setup_end(s, &f);

@@ -282,24 +282,27 @@ outputs_gather(struct making *m)
 	return 0;
 }
 
-/* Something at or below the claim's path is declared: the first behind it. */
+/* All that the claim makes writable is declared: it, or what is above it. */
 static int
 is_output(const struct making *m, const struct claim *c)
 {
-	const struct output want = {c->guest, c->profile};
-	size_t lo = 0, hi = m->noutputs, mid;
+	char path[VALUE_MAX_LEN + 1];
+	const struct output want = {path, c->profile};
+	char *end;
 
-	if (c->verb != VERB_WRITE && c->verb != VERB_TRY_WRITE)
+	if (m->noutputs == 0 ||
+	    (c->verb != VERB_WRITE && c->verb != VERB_TRY_WRITE))
 		return 0;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (output_cmp(&m->outputs[mid], &want) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
+	snprintf(path, sizeof(path), "%s", c->guest);
+	for (;;) {
+		if (bsearch(&want, m->outputs, m->noutputs, sizeof(want),
+			output_cmp) != NULL)
+			return 1;
+		end = strrchr(path, '/');
+		if (end == NULL || end == path)
+			return 0;
+		*end = '\0';
 	}
-	return lo < m->noutputs && m->outputs[lo].profile == c->profile &&
-	       path_covers(c->guest, m->outputs[lo].path);
 }
 
 /* One more claim, if it can be made. */

@@ -170,6 +170,12 @@ with Place() as p:
     p.runs("S13 try-write makes nothing", "-f", f)
     ok(not os.path.exists(p.proj + "/maybe"), "S13 it is not made")
 
+    # a limit that this host cannot hold
+    pack(p, "[fs]\nwrite = /workdir/never\n[limits]\nmemory = 1G\n")
+    r = p.do("run", "-f", f, "--", "echo", MARK)
+    ok((r.code == 0) == os.path.exists(p.proj + "/never") == (MARK in r.out),
+       "S2 a limit that refuses the run comes before what is made", r)
+
     # what it may not say
     good = "[fs]\nwrite = /workdir/out\n"
     for key in ("read", "write", "try-read", "try-write"):

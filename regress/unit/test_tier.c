@@ -9,7 +9,7 @@
 
 #define TIER(x) "[profile]\ntier = " x "\n"
 #define OUT                                                                    \
-	"[tool t]\neffect = write\nneeds = write /srv/proj/out/x\n"            \
+	"[tool t]\neffect = write\nneeds = write /srv/proj/out\n"              \
 	"[fs]\nwrite = {target}/out\n"
 
 static struct layout l;
@@ -80,6 +80,15 @@ START_TEST(outputs)
 				 "needs = write /srv/proj/outer\n"
 				 "[fs]\nwrite = {target}/out\n",
 	    "", 7, "no tool declares it");
+	/* what is beside the output in the grant would be written, too */
+	judges(TIER("read-only") "[tool t]\neffect = write\n"
+				 "needs = write /srv/proj/out/log\n"
+				 "[fs]\nwrite = {target}/out\n",
+	    "", 7, "no tool declares it");
+	judges(TIER("read-only") "[tool t]\neffect = write\n"
+				 "needs = write /srv/proj\n"
+				 "[fs]\nwrite = {target}/out\n",
+	    "", 0, NULL);
 }
 END_TEST
 
