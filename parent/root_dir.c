@@ -30,7 +30,7 @@ open_by_hand(int root, const char *path)
 {
 	char name[COMPONENT_MAX + 1];
 	struct stat st;
-	int fd, next;
+	int fd, next, err;
 	size_t n;
 
 	fd = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -49,11 +49,16 @@ open_by_hand(int root, const char *path)
 		path += n;
 		next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		close(fd);
-		fd = next;
-		if (fd == -1 || fstat(fd, &st) == -1 || !S_ISLNK(st.st_mode))
+		if ((fd = next) == -1)
 			continue;
+		if (fstat(fd, &st) == 0) {
+			if (!S_ISLNK(st.st_mode))
+				continue;
+			errno = ELOOP;
+		}
+		err = errno;
 		close(fd);
-		errno = ELOOP;
+		errno = err;
 		return -1;
 	}
 	return fd;

@@ -322,22 +322,23 @@ refuse_unknown(struct loading *l, const struct wish *w)
 {
 	struct place at = {l->po, w->profile, w->file};
 	char other[NAME_MAX_LEN + 2], fix[FIX_MAX_LEN] = "";
-	int shipped = w->name[0] == '@';
+	int shipped = w->name[0] == '@', n;
 
 	snprintf(other, sizeof(other), "%s%s", shipped ? "" : "@",
 	    w->name + shipped);
 	if (layers_has(l->ls, other))
-		text_add(fix, sizeof(fix), "write %s", other);
+		n = text_add(fix, sizeof(fix), "write %s", other);
 	else if (shipped)
-		text_add(fix, sizeof(fix),
+		n = text_add(fix, sizeof(fix),
 		    "check the spelling: the shipped profiles are in \"%s\"",
 		    l->q->shipped);
 	else
-		text_add(fix, sizeof(fix),
+		n = text_add(fix, sizeof(fix),
 		    "check the spelling, or create \"%s/%s.profile\"",
 		    l->q->user[0] != '\0' ? l->q->user : l->q->host, w->name);
-	return place_refuse(
-	    &at, w->line, fix, "unknown profile \"%s\"", SHOWN(w->name));
+	return place_refuse(&at, w->line,
+	    n == -1 ? "check the spelling: carrel profile list" : fix,
+	    "unknown profile \"%s\"", SHOWN(w->name));
 }
 
 static int
