@@ -261,6 +261,17 @@ try:
        "V034 %d mutations of a policy" % count, "%d ran" % ran, *bad[:6])
     slow = max(r.secs for r in rs)
     ok(slow < LIMIT, "V034 the slowest took %.2f s" % slow)
+    # a screen that asks what is installed, and is answered with a policy
+    for argv in (("profile", "list"), ("profile", "show", "@sys"),
+                 ("profile", "tree", "--json"), ("profile", "dot"),
+                 ("config",), ("why", "/usr")):
+        all_caught("carrel %s and a parser that does not say what is "
+                   "installed" % " ".join(argv),
+                   ["honest", "deaf", "wire byte 2 40 65", "wire byte 1 2 9"],
+                   argv)
+        r = p.do(*argv)
+        ok(r.code == 0 and r.out, "V034 control: carrel %s" % " ".join(argv),
+           r)
     ok(not gone(2), "V034 no process is left after them", gone(0))
 finally:
     p.__exit__()
