@@ -207,8 +207,9 @@ draw_diff(const struct install *in, const struct options *o,
     const struct start *st, const struct screen_request *q,
     const struct caller *c, const struct shown *sh)
 {
-	char *argv[] = {(char[]){SCREEN}, (char[]){"diff"},
-	    o->json ? (char[]){"json"} : (char[]){"text"}, NULL};
+	char json[] = "json", text[] = "text";
+	char *argv[] = {
+	    (char[]){SCREEN}, (char[]){"diff"}, o->json ? json : text, NULL};
 	struct options without = *o;
 	struct shown base;
 	struct asked a;
