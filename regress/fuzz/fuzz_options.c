@@ -13,8 +13,13 @@ judge_options(const struct options *o)
 
 	if (o->command < COMMAND_RUN || o->command > COMMAND_LAST)
 		broken("options", "no command");
-	if ((o->argv == NULL) != (o->shell != 0))
+	if (o->argv != NULL && o->shell)
+		broken("options", "a shell and a payload");
+	if ((o->command == COMMAND_RUN || o->command == COMMAND_EXPLAIN) &&
+	    o->argv == NULL && !o->shell)
 		broken("options", "neither a shell nor a payload");
+	if (o->command == COMMAND_WHY && o->subject == NULL)
+		broken("options", "why of nothing");
 	if (o->argv != NULL && (o->argv[0] == NULL || o->argv[0][0] == '\0'))
 		broken("options", "an empty payload");
 	if (o->nselect > SELECT_MAX || o->status_fd < -1)
