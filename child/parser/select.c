@@ -322,23 +322,22 @@ refuse_unknown(struct loading *l, const struct wish *w)
 {
 	struct place at = {l->po, w->profile, w->file};
 	char other[NAME_MAX_LEN + 2], fix[FIX_MAX_LEN] = "";
-	int shipped = w->name[0] == '@', n;
+	int shipped = w->name[0] == '@';
 
 	snprintf(other, sizeof(other), "%s%s", shipped ? "" : "@",
 	    w->name + shipped);
 	if (layers_has(l->ls, other))
-		n = text_add(fix, sizeof(fix), "write %s", other);
+		text_add(fix, sizeof(fix), "write %s", other);
 	else if (shipped)
-		n = text_add(fix, sizeof(fix),
+		text_add(fix, sizeof(fix),
 		    "check the spelling: the shipped profiles are in \"%s\"",
 		    l->q->shipped);
 	else
-		n = text_add(fix, sizeof(fix),
+		text_add(fix, sizeof(fix),
 		    "check the spelling, or create \"%s/%s.profile\"",
 		    l->q->user[0] != '\0' ? l->q->user : l->q->host, w->name);
-	return place_refuse(&at, w->line,
-	    n == -1 ? "check the spelling: carrel profile list" : fix,
-	    "unknown profile \"%s\"", SHOWN(w->name));
+	return place_refuse(
+	    &at, w->line, fix, "unknown profile \"%s\"", SHOWN(w->name));
 }
 
 static int
