@@ -170,7 +170,11 @@ void policy_sort(struct policy *);
 int policy_send(struct sender *, const struct policy *);
 int policy_receive(struct receiver *, struct policy *);
 /* One record of the stream, for a stream that holds a policy inside. */
-int policy_get(unsigned type, struct rcur *, struct policy *);
+typedef int policy_getter(unsigned type, struct rcur *, struct policy *);
+policy_getter policy_get;
+/* The same of such a stream, whose last record is end: 0; -1 with errno. */
+int policy_receive_until(
+    struct receiver *, unsigned end, policy_getter *, struct policy *);
 
 /*
  * Judges a policy: every field, the canonical order, and that the grants can

@@ -269,7 +269,8 @@ policy_get(unsigned type, struct rcur *c, struct policy *po)
 }
 
 int
-policy_receive(struct receiver *r, struct policy *out)
+policy_receive_until(
+    struct receiver *r, unsigned end, policy_getter *get, struct policy *out)
 {
 	struct policy po;
 	struct rcur c;
@@ -278,12 +279,12 @@ policy_receive(struct receiver *r, struct policy *out)
 
 	memset(&po, 0, sizeof(po));
 	while ((n = receiver_next(r, &type, &c)) == 1) {
-		if (policy_get(type, &c, &po) == -1) {
+		if (get(type, &c, &po) == -1) {
 			errno = EBADMSG;
 			n = -1;
 			break;
 		}
-		if (type == RECORD_POLICY_END) {
+		if (type == end) {
 			n = receiver_finish(r);
 			break;
 		}
@@ -294,4 +295,10 @@ policy_receive(struct receiver *r, struct policy *out)
 	}
 	*out = po;
 	return 0;
+}
+
+int
+policy_receive(struct receiver *r, struct policy *out)
+{
+	return policy_receive_until(r, RECORD_POLICY_END, policy_get, out);
 }

@@ -261,27 +261,5 @@ take(unsigned type, struct rcur *c, struct policy *po)
 int
 described_receive(struct receiver *r, struct policy *out)
 {
-	struct policy po;
-	struct rcur c;
-	unsigned type;
-	int n;
-
-	memset(&po, 0, sizeof(po));
-	while ((n = receiver_next(r, &type, &c)) == 1) {
-		if (take(type, &c, &po) == -1) {
-			errno = EBADMSG;
-			n = -1;
-			break;
-		}
-		if (type == RECORD_DESCRIBED_END) {
-			n = receiver_finish(r);
-			break;
-		}
-	}
-	if (n == -1 || !record_done(&r->state)) {
-		policy_free(&po);
-		return -1;
-	}
-	*out = po;
-	return 0;
+	return policy_receive_until(r, RECORD_DESCRIBED_END, take, out);
 }

@@ -8,7 +8,7 @@ with Place() as p:
     words = ["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
              "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64",
              "/lib64", "--proc", "/proc", "--dev", "/dev",
-             "--bind", p.proj + "/in", "/work", "--size", "1048576",
+             "--bind", p.proj + "/in", "/src", "--size", "1048576",
              "--tmpfs", "/scratch", "--ro-bind-try", "/none/there", "/none",
              "--setenv", "EDITOR", "vi x", "--clearenv", "--unshare-all",
              "--die-with-parent"]
@@ -19,7 +19,7 @@ with Place() as p:
     v = p.do("profile", "validate", "imp")
     ok(v.code == 0, "S93 it is legal", v, r.out)
     r = p.do("run", "--no-defaults", "-p", "imp", "--", "sh", "-c",
-             "cat /work/file; touch /work/new /scratch/x; echo $EDITOR; "
+             "cat /src/file; touch /src/new /scratch/x; echo $EDITOR; "
              "touch /usr/x 2>/dev/null || echo ro; ls /")
     ok(r.code == 0 and r.out.startswith("inside\nvi x\nro\n") and
        os.path.exists(p.proj + "/in/new") and "scratch" in r.out and
