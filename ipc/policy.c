@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "environ.h"
 #include "grow.h"
 #include "limits.h"
@@ -11,7 +12,6 @@
 #include "policy.h"
 #include "rule.h"
 #include "text.h"
-#include "tool.h"
 
 static const char *const verb_names[] = {"?", "read", "write", "try-read",
     "try-write", "tmpfs", "symlink", "command", "socket", "device"};

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "parent/confine.h"
-#include "parent/failure.h"
+#include "child/setup/confine.h"
+#include "failure.h"
 
 #define CAPS_MAX 64 /* what struct caps can hold */
 

@@ -83,10 +83,14 @@ check-long: deps
 
 UNIT = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard regress/unit/test_*.c)))
 rest = $(call obj,$(BUILD)/obj,$(filter $(1)/%,$(filter-out %/main.c,$(2))))
-LIBS = $(patsubst %,$(BUILD)/obj/lib%.a,broker ipc parent parser screen)
+LIBS = $(patsubst %,$(BUILD)/obj/lib%.a,broker ipc monitor parent parser screen \
+	setup shared)
 $(BUILD)/obj/libbroker.a: $(call rest,child/broker,$(BROKER_SRCS))
 $(BUILD)/obj/libipc.a: $(call rest,ipc,$(IPC_SRCS))
 $(BUILD)/obj/libparent.a: $(call rest,parent,$(PARENT_SRCS))
+$(BUILD)/obj/libmonitor.a: $(call rest,child/monitor,$(MONITOR_SRCS))
+$(BUILD)/obj/libsetup.a: $(call rest,child/setup,$(SETUP_SRCS))
+$(BUILD)/obj/libshared.a: $(call rest,child/shared,$(SHARED_SRCS))
 $(BUILD)/obj/libparser.a: $(call rest,child/parser,$(PARSER_SRCS))
 $(BUILD)/obj/libscreen.a: $(call rest,child/screen,$(SCREEN_SRCS))
 $(LIBS):
@@ -109,13 +113,13 @@ $(BUILD)/regress/pump: regress/bench/pump.c
 $(BUILD)/regress/relay: regress/bench/relay.c
 $(BUILD)/regress/classic: regress/uml/classic.c regress/uml/tunables.h
 $(BUILD)/regress/liar: regress/hostile/liar.c regress/hostile/liar_raw.c \
-	$(BUILD)/obj/libipc.a
-$(BUILD)/regress/constants: regress/unit/constants.c parent/filter/names.h
+	$(BUILD)/obj/libshared.a $(BUILD)/obj/libipc.a
+$(BUILD)/regress/constants: regress/unit/constants.c child/setup/filter/names.h
 	@mkdir -p $(@D)
 	$(call say,LD $@)
 	$(Q)$(COMPILE) $(LDFLAGS) -static -o $@ $<
 $(BUILD)/regress/badbroker: regress/hostile/badbroker.c \
-	$(BUILD)/obj/libipc.a
+	$(BUILD)/obj/libshared.a $(BUILD)/obj/libipc.a
 $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/report: regress/hostile/report.c
@@ -123,7 +127,7 @@ $(BUILD)/regress/inject: regress/hostile/inject.c
 $(BUILD)/regress/without: regress/hostile/without.c
 $(BUILD)/regress/watched: regress/hostile/watched.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
-	$(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
+	$(BUILD)/obj/libsetup.a $(BUILD)/obj/libparent.a $(BUILD)/obj/libipc.a
 $(HELPERS): $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
 	$(call say,LD $@)
@@ -170,7 +174,7 @@ include regress/fuzz.mk
 
 # What can be said without running anything.
 
-C_FILES = $(sort $(wildcard parent/*.[ch] parent/filter/*.[ch] ipc/*.[ch] \
+C_FILES = $(sort $(wildcard parent/*.[ch] child/setup/filter/*.[ch] ipc/*.[ch] \
 	child/*/*.[ch] regress/*/*.[ch]))
 # Slow and at times wrong: to be read by a person, not a part of check.
 tidy: deps

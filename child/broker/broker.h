@@ -1,9 +1,9 @@
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H
 
+#include "child/shared/broker.h"
 #include "dial.h"
 #include "hosts.h"
-#include "ipc/broker.h"
 #include "pipes.h"
 #include "report.h"
 #include "resolver.h"

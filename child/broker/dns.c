@@ -1,8 +1,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "child/shared/hostname.h"
 #include "dns.h"
-#include "ipc/hostname.h"
 
 #define LABEL_MAX   63
 #define POINTER	    0xc0

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "broker.h"
+#include "child/shared/hostname.h"
 #include "flow.h"
 #include "http.h"
-#include "ipc/hostname.h"
 #include "loop.h"
 #include "relay.h"
 #include "tls.h"

@@ -2,7 +2,7 @@
 #define BROKER_HOSTS_H
 
 #include "budget.h"
-#include "ipc/broker.h"
+#include "child/shared/broker.h"
 
 struct broker;
 

@@ -2,9 +2,9 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "child/shared/hostname.h"
 #include "http.h"
 #include "ipc/egress.h"
-#include "ipc/hostname.h"
 
 #define DIGITS_MAX 15 /* of a length: less than 2^63 */
 

@@ -3,8 +3,8 @@
 
 /*
  * The event loop of the broker: libevent, kept behind these names (its own
- * struct event is another than ipc/event.h's). One thread; a callback may
- * free the watch that it is called for.
+ * struct event is another than child/shared/event.h's). One thread; a callback
+ * may free the watch that it is called for.
  */
 
 #define LOOP_READ    0x01U

@@ -1,8 +1,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ipc/broker.h"
-#include "ipc/event.h"
+#include "child/shared/broker.h"
+#include "child/shared/event.h"
 #include "loop.h"
 #include "report.h"
 

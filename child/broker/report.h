@@ -8,8 +8,9 @@ struct loop;
 struct watch;
 
 /*
- * What the payload was refused, told to the monitor (ipc/event.h). Never waits:
- * what finds no room is counted, and the count is told when there is room.
+ * What the payload was refused, told to the monitor (child/shared/event.h).
+ * Never waits: what finds no room is counted, and the count is told when there
+ * is room.
  */
 struct report {
 	int fd;

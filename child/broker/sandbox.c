@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "child/shared/broker.h"
 #include "filter_broker.h"
-#include "ipc/broker.h"
 #include "ipc/landlock_abi.h"
 #include "sandbox.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "catalogue.h"
+#include "child/shared/catalogue.h"
 #include "claim.h"
 #include "config.h"
 #include "format.h"
 #include "ipc/caller.h"
-#include "ipc/catalogue.h"
 #include "ipc/check.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"

@@ -7,8 +7,8 @@ struct listing;
 struct request;
 
 /*
- * All that is installed (ipc/catalogue.h), each file by itself, so that one
- * which does not parse takes no other one down (S22). What the request
+ * All that is installed (child/shared/catalogue.h), each file by itself, so
+ * that one which does not parse takes no other one down (S22). What the request
  * selects is judged besides as a run without defaults would, at a target that
  * stands for any: its refusals are the verdict. 0, or -1 without memory.
  */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "claim.h"
 #include "expand.h"
 #include "ipc/check.h"
@@ -11,7 +12,6 @@
 #include "ipc/path.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
-#include "ipc/tool.h"
 #include "place.h"
 #include "select.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/hostname.h"
 #include "egress.h"
 #include "ipc/egress.h"
-#include "ipc/hostname.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/reach.h"

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "format.h"
 #include "ipc/check.h"
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
-#include "ipc/tool.h"
 #include "ipc/variables.h"
 #include "pack.h"
 #include "place.h"

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "catalogue.h"
+#include "child/shared/catalogue.h"
+#include "child/shared/tool.h"
 #include "config.h"
-#include "ipc/catalogue.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
 #include "ipc/request.h"
-#include "ipc/tool.h"
 #include "layers.h"
 #include "listing.h"
 #include "place.h"

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "ipc/egress.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
@@ -7,7 +8,6 @@
 #include "ipc/rule.h"
 #include "ipc/text.h"
 #include "ipc/tier.h"
-#include "ipc/tool.h"
 #include "place.h"
 #include "tier.h"
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "egress.h"
 #include "expand.h"
 #include "format.h"
@@ -11,7 +12,6 @@
 #include "ipc/policy.h"
 #include "ipc/request.h"
 #include "ipc/text.h"
-#include "ipc/tool.h"
 #include "place.h"
 #include "reader.h"
 #include "select.h"

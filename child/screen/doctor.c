@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/cause.h"
-#include "ipc/cgroup.h"
+#include "child/shared/cause.h"
+#include "child/shared/cgroup.h"
+#include "doctor.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/rule.h"
-#include "doctor.h"
 #include "out.h"
 #include "probe.h"
 

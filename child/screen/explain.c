@@ -1,11 +1,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ipc/limits.h"
-#include "ipc/log.h"
-#include "parent/plan.h"
+#include "child/setup/plan.h"
 #include "explain.h"
 #include "host.h"
+#include "ipc/limits.h"
+#include "ipc/log.h"
 #include "out.h"
 #include "receive.h"
 

@@ -1,8 +1,8 @@
 #ifndef CARREL_SCREEN_EXPLAIN_H
 #define CARREL_SCREEN_EXPLAIN_H
 
+#include "child/setup/plan.h"
 #include "host.h"
-#include "parent/plan.h"
 #include "receive.h"
 
 struct cell;

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "ipc/environ.h"
-#include "parent/plan.h"
+#include "child/setup/plan.h"
 #include "explain.h"
+#include "ipc/environ.h"
 #include "out.h"
 
 /* The elements of a list, each in its place and with its claimants. */

@@ -1,10 +1,10 @@
 #include <string.h>
 
+#include "child/setup/plan.h"
 #include "explain.h"
 #include "ipc/confine.h"
 #include "ipc/log.h"
 #include "out.h"
-#include "parent/plan.h"
 #include "receive.h"
 
 /* What [exec] narrows and [audit] reports, in the block CONFINEMENT. */

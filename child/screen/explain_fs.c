@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/plan.h"
+#include "explain.h"
+#include "host.h"
 #include "ipc/log.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
-#include "parent/plan.h"
-#include "explain.h"
-#include "host.h"
 #include "out.h"
 #include "receive.h"
 

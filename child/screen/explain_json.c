@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/json.h"
 #include "explain.h"
-#include "ipc/json.h"
 #include "ipc/log.h"
 #include "out.h"
 #include "page.h"

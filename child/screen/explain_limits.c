@@ -1,9 +1,9 @@
+#include "child/setup/plan.h"
+#include "explain.h"
+#include "host.h"
 #include "ipc/confine.h"
 #include "ipc/policy.h"
 #include "ipc/text.h"
-#include "parent/plan.h"
-#include "explain.h"
-#include "host.h"
 #include "out.h"
 #include "receive.h"
 

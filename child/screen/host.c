@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/shared/cgroup.h"
+#include "child/shared/survey.h"
+#include "host.h"
 #include "ipc/caller.h"
-#include "ipc/cgroup.h"
 #include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
-#include "ipc/survey.h"
-#include "host.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -3,14 +3,15 @@
 
 #include <stddef.h>
 
-#include "ipc/catalogue.h"
+#include "child/shared/catalogue.h"
 #include "ipc/limits.h"
 
 struct out;
 
 /*
  * profile list, show, tree and dot, and config: what is installed, drawn from
- * the lines that carrel-parse read (ipc/catalogue.h). Nothing is opened here.
+ * the lines that carrel-parse read (child/shared/catalogue.h). Nothing is
+ * opened here.
  */
 struct installed {
 	struct catalogue c;

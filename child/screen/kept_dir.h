@@ -1,11 +1,11 @@
 #ifndef CARREL_SCREEN_KEPT_DIR_H
 #define CARREL_SCREEN_KEPT_DIR_H
 
-#include "ipc/kept.h"
+#include "child/shared/kept.h"
 
 /*
- * The files of a directory of the user's state (parent/state.h), which may
- * hold anything: what is no record is counted, and nothing is followed.
+ * The files of a directory of the user's state (child/monitor/state.h), which
+ * may hold anything: what is no record is counted, and nothing is followed.
  */
 
 #define KEPT_TOTAL_MAX (64UL << 20) /* bytes of all files */

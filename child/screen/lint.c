@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "ipc/egress.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
@@ -11,7 +12,6 @@
 #include "ipc/rule.h"
 #include "ipc/text.h"
 #include "ipc/tier.h"
-#include "ipc/tool.h"
 #include "lint.h"
 
 #define KEY_LEN (NAME_MAX_LEN + 32)

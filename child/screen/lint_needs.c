@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "child/shared/tool.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/policy.h"
 #include "ipc/rule.h"
-#include "ipc/tool.h"
 #include "lint.h"
 
 /* The grant that holds at this path inside, or NULL. */

@@ -121,7 +121,7 @@ try_loopback(void)
 	return ioctl(s, SIOCSIFFLAGS, &r);
 }
 
-/* As the set-up does it, parent/network.c. */
+/* As the set-up does it, child/setup/network.c. */
 static int
 try_egress(int *v6)
 {

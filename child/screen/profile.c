@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/shared/json.h"
+#include "child/shared/tool.h"
 #include "ipc/channel.h"
-#include "ipc/json.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
 #include "ipc/text.h"
-#include "ipc/tool.h"
 #include "lint.h"
 #include "out.h"
 #include "profile.h"

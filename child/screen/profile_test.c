@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "child/shared/tool.h"
 #include "ipc/channel.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"
@@ -20,7 +21,6 @@
 #include "ipc/policy.h"
 #include "ipc/rule.h"
 #include "ipc/text.h"
-#include "ipc/tool.h"
 #include "lint.h"
 #include "profile.h"
 #include "trial.h"

@@ -1,11 +1,11 @@
 #ifndef CARREL_SCREEN_RECEIVE_H
 #define CARREL_SCREEN_RECEIVE_H
 
+#include "child/shared/hostenv.h"
+#include "child/shared/screen.h"
+#include "child/shared/survey.h"
 #include "ipc/caller.h"
-#include "ipc/hostenv.h"
 #include "ipc/policy.h"
-#include "ipc/screen.h"
-#include "ipc/survey.h"
 
 /* What the parent found out and a screen draws. */
 struct scene {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ipc/advice.h"
+#include "child/shared/advice.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/advice.h"
-#include "ipc/json.h"
+#include "child/shared/advice.h"
+#include "child/shared/json.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
 #include "violations.h"

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/json.h"
 #include "host.h"
 #include "ipc/address.h"
 #include "ipc/channel.h"
-#include "ipc/json.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
@@ -14,7 +15,6 @@
 #include "ipc/variables.h"
 #include "out.h"
 #include "page.h"
-#include "parent/plan.h"
 #include "receive.h"
 #include "why.h"
 

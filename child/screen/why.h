@@ -1,8 +1,8 @@
 #ifndef CARREL_SCREEN_WHY_H
 #define CARREL_SCREEN_WHY_H
 
+#include "child/shared/catalogue.h"
 #include "explain.h"
-#include "ipc/catalogue.h"
 #include "ipc/egress.h"
 
 struct out;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/plan.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"
 #include "ipc/policy.h"
@@ -9,7 +10,6 @@
 #include "ipc/rule.h"
 #include "ipc/variables.h"
 #include "out.h"
-#include "parent/plan.h"
 #include "receive.h"
 #include "why.h"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/setup/plan.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "out.h"
-#include "parent/plan.h"
 #include "receive.h"
 #include "why.h"
 

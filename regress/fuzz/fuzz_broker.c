@@ -1,6 +1,6 @@
 #include <fcntl.h>
 
-#include "ipc/broker.h"
+#include "child/shared/broker.h"
 #include "judge.h"
 #include "wire.h"
 

@@ -1,4 +1,4 @@
-#include "ipc/catalogue.h"
+#include "child/shared/catalogue.h"
 #include "ipc/text.h"
 #include "judge.h"
 #include "wire.h"

@@ -1,6 +1,6 @@
+#include "child/setup/control.h"
+#include "child/setup/places.h"
 #include "judge.h"
-#include "parent/control.h"
-#include "parent/places.h"
 #include "wire.h"
 
 /* One message between monitor and set-up, from either. */

@@ -1,6 +1,6 @@
-#include "ipc/rule.h"
-#include "ipc/tool.h"
 #include "child/screen/lint.h"
+#include "child/shared/tool.h"
+#include "ipc/rule.h"
 #include "judge.h"
 #include "wire.h"
 

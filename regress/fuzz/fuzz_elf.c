@@ -1,5 +1,5 @@
+#include "child/setup/elf.h"
 #include "judge.h"
-#include "parent/elf.h"
 #include "wire.h"
 
 /* The first bytes of a file, as look_exec() reads them. */

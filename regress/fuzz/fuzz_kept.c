@@ -1,5 +1,5 @@
-#include "ipc/advice.h"
-#include "ipc/kept.h"
+#include "child/shared/advice.h"
+#include "child/shared/kept.h"
 #include "ipc/sha256.h"
 #include "judge.h"
 #include "wire.h"

@@ -1,5 +1,5 @@
+#include "child/monitor/options.h"
 #include "judge.h"
-#include "parent/options.h"
 #include "wire.h"
 
 /* The command line: words that end with a newline or the input's end. */

@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/hostenv.h"
+#include "child/shared/survey.h"
 #include "ipc/caller.h"
 #include "ipc/environ.h"
-#include "ipc/hostenv.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
 #include "ipc/rule.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 
 static inline void __attribute__((noreturn))
 broken(const char *what, const char *which)

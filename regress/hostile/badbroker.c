@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ipc/broker.h"
+#include "child/shared/broker.h"
+#include "child/shared/event.h"
 #include "ipc/channel.h"
-#include "ipc/event.h"
 #include "ipc/factory.h"
 #include "ipc/limits.h"
 

@@ -23,9 +23,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "parent/confine.h"
+#include "child/setup/confine.h"
+#include "child/setup/plan.h"
 #include "parent/failure.h"
-#include "parent/plan.h"
 
 #define DIRS_MAX 32
 

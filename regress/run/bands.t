@@ -18,7 +18,7 @@ def owned(p):
     """S47: the table is what the code writes, and nobody else writes it."""
     table = dict((n, int(w)) for n, w in re.findall(
         r'\{"([A-Z0-9_]+)", ([01])\}', source("ipc/owned.c")))
-    code = source("parent/plan_env.c")
+    code = source("child/setup/plan_env.c")
     writers = set(re.findall(
         r'\b(?:own|own_path|plan_env_row|plan_list)\(d, "([A-Z0-9_]+)"', code))
     equal(writers, {n for n, w in table.items() if w},

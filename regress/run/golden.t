@@ -42,7 +42,7 @@ def marks():
     plan, drops, fs = "", "", ""
     with golden.as_root():
         for f in ("plan_env.c", "plan_list.c"):
-            with open(SRC + "/parent/" + f) as g:
+            with open(SRC + "/child/setup/" + f) as g:
                 plan += g.read()
         with open(SRC + "/child/screen/explain_fs.c") as g:
             fs = g.read()

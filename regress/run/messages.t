@@ -14,10 +14,11 @@ import golden
 SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
     format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
-    "parent/%s.c", """account ask bound events events_file helper main missing
-    monitor monitor_control monitor_helpers network options outcome outside pack plan plan_env
-    plan_exec plan_judge plan_list plan_own plan_pack plan_shape plan_start
-    plan_trust start""")
+    "child/monitor/%s.c", """account ask bound events events_file helper launch
+    missing monitor monitor_control monitor_helpers options outcome outside"""), (
+    "child/setup/%s.c", """network pack plan plan_env plan_exec plan_judge
+    plan_list plan_own plan_pack plan_shape plan_start plan_trust"""), (
+    "parent/%s.c", "start")
 
 # (file, a regular expression for the whole text): why it is not below.
 EXEMPT = [
@@ -43,7 +44,7 @@ EXEMPT = [
     ("helper", r"descriptors of .*", "a call that fails"),
     ("helper", r"vfork: .*|; too many processes, or .*|; a filter around .*",
      "the parser cannot be started: run/hosts.t V026"),
-    ("account|start|monitor|monitor_helpers|main|helper|ask", r"(getgroups|sigaction.*|"
+    ("account|start|monitor|monitor_helpers|launch|helper|ask", r"(getgroups|sigaction.*|"
      r"sigprocmask|setitimer|getrlimit|setrlimit|personality|no_new_privs|"
      r"socketpair|fork|signalfd|waitpid|close_range|a session keyring): .*|"
      r"timer slack: .*|"
@@ -80,9 +81,9 @@ EXEMPT = [
      "parts of the first of these"),
     ("outside", r"%s %s %d while .*|was ended by signal|ended with|the socket "
      r"factory", "run/egress.t R062"),
-    ("main", r"carrel, empty", "the name of a keyring"),
-    ("main", r"installed with privilege.*", "run/start.t S100"),
-    ("main", r"new namespaces: .*", "unit/test_cause.c, run/start.t V027"),
+    ("launch", r"carrel, empty", "the name of a keyring"),
+    ("launch", r"installed with privilege.*", "run/start.t S100"),
+    ("launch", r"new namespaces: .*", "unit/test_cause.c, run/start.t V027"),
     ("helper", r"%s has a second name, a hard link, .*", "run/install.t S7"),
     ("helper", r"the path of carrel's installation is too long",
      "longer than a path that the kernel takes"),

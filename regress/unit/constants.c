@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "parent/filter/names.h"
+#include "child/setup/filter/names.h"
 
 int
 main(void)

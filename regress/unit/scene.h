@@ -13,9 +13,9 @@
 #include "child/screen/host.h"
 #include "child/screen/out.h"
 #include "child/screen/receive.h"
+#include "child/setup/plan.h"
 #include "ipc/channel.h"
 #include "ipc/environ.h"
-#include "parent/plan.h"
 
 static inline char *
 copy(const char *s)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/advice.h"
-#include "ipc/event.h"
+#include "child/shared/advice.h"
+#include "child/shared/event.h"
 
 /* S75: which line would let through what was refused. */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regress/unit/bpf.h"
+#include "bpf.h"
 
 /*
  * The filters as they are made for both machines, whichever this one is. A
@@ -23,7 +23,7 @@
 #define SHARED 424 /* from here on all machines have the same numbers */
 #define INSNS  4096
 
-#define DIR "parent/filter/"
+#define DIR "child/setup/filter/"
 
 /* As GNUmakefile joins them. */
 static const struct {

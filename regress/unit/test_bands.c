@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "child/setup/plan_parts.h"
+#include "child/shared/hostenv.h"
+#include "child/shared/survey.h"
 #include "ipc/channel.h"
 #include "ipc/environ.h"
-#include "ipc/hostenv.h"
 #include "ipc/owned.h"
-#include "ipc/survey.h"
-#include "parent/plan_parts.h"
 #include "world.h"
 
 #define WRITABLE    " <- writable from inside"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/survey.h"
 #include "ipc/channel.h"
 #include "ipc/policy.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 #include "world.h"
 
 /* What a policy within its maxima may cost: no product of two of them. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parent/confine.h"
+#include "child/setup/confine.h"
 #include "parent/failure.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ipc/cause.h"
+#include "child/shared/cause.h"
 
 #define LEN 1024
 

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/cgroup.h"
+#include "child/shared/cgroup.h"
 #include "ipc/rule.h"
 
 /* What can be said of control groups without one: regress/uml has the rest. */

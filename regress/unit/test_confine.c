@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/confine.h"
+#include "child/setup/plan.h"
 #include "ipc/cause.h"
-#include "parent/confine.h"
 #include "parent/failure.h"
-#include "parent/plan.h"
 
 /*
  * The filter and Landlock on this kernel, each test in a process of its own.

@@ -7,10 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "child/monitor/ask.h"
+#include "child/setup/control.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
-#include "parent/ask.h"
-#include "parent/control.h"
 
 /* The control socket, and what is said of a parser that ended. */
 

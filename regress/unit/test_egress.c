@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child/shared/broker.h"
 #include "ipc/address.h"
-#include "ipc/broker.h"
 #include "ipc/channel.h"
 #include "ipc/egress.h"
 #include "ipc/factory.h"

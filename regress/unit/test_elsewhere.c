@@ -2,10 +2,10 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "child/setup/plan_parts.h"
+#include "child/shared/hostenv.h"
+#include "child/shared/survey.h"
 #include "ipc/environ.h"
-#include "ipc/hostenv.h"
-#include "ipc/survey.h"
-#include "parent/plan_parts.h"
 #include "world.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))

@@ -7,11 +7,11 @@
 #include "child/parser/layers.h"
 #include "child/parser/resolve.h"
 #include "child/parser/select.h"
+#include "child/setup/plan.h"
+#include "child/shared/hostenv.h"
+#include "child/shared/survey.h"
 #include "ipc/environ.h"
-#include "ipc/hostenv.h"
 #include "ipc/limits.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 #include "parse_help.h"
 
 /* What a profile says by itself */

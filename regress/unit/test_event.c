@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "child/shared/event.h"
 #include "ipc/buf.h"
 #include "ipc/channel.h"
-#include "ipc/event.h"
 
 /* An event on its way to the monitor. */
 

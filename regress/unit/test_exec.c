@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child/setup/elf.h"
+#include "child/setup/look.h"
+#include "child/setup/look_exec.h"
+#include "child/setup/plan.h"
+#include "child/shared/survey.h"
 #include "ipc/buf.h"
 #include "ipc/rule.h"
-#include "ipc/survey.h"
-#include "parent/elf.h"
 #include "parent/failure.h"
-#include "parent/look.h"
-#include "parent/look_exec.h"
-#include "parent/plan.h"
 #include "world.h"
 
 #ifdef __x86_64__

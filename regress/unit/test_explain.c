@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "ipc/text.h"
-#include "regress/unit/scene.h"
+#include "scene.h"
 
 /* ESC, CR, LF, a bidi override, a zero-width space, stray C1, DEL, no UTF-8 */
 #define HOSTILE                                                                \

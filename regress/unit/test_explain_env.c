@@ -2,9 +2,9 @@
 #include <check.h>
 #include <stdio.h>
 
-#include "ipc/hostenv.h"
+#include "child/shared/hostenv.h"
 #include "ipc/text.h"
-#include "regress/unit/scene.h"
+#include "scene.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))
 #define NARROWEST 24

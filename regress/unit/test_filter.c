@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "regress/unit/bpf.h"
+#include "bpf.h"
 
 #include "filter_exec.h"
 #include "filter_exec_both.h"

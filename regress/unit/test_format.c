@@ -1,6 +1,6 @@
 #include "child/parser/format.h"
+#include "child/shared/tool.h"
 #include "ipc/limits.h"
-#include "ipc/tool.h"
 #include "parse_help.h"
 
 static int

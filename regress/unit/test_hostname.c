@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/hostname.h"
+#include "child/shared/hostname.h"
 
 /* S81, V048, V049, V050: one spelling of a name, matched by whole labels. */
 

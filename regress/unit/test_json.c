@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/json.h"
+#include "child/shared/json.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
 

@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child/monitor/seen.h"
+#include "child/monitor/state.h"
 #include "child/screen/kept_dir.h"
-#include "ipc/kept.h"
+#include "child/shared/kept.h"
 #include "ipc/limits.h"
-#include "parent/seen.h"
-#include "parent/state.h"
 
 /* What is kept of violations: the list, the files, and who reads them. */
 

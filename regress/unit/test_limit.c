@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/cgroup.h"
+#include "child/monitor/bound.h"
+#include "child/setup/control.h"
+#include "child/setup/limit.h"
+#include "child/shared/cgroup.h"
 #include "ipc/channel.h"
 #include "ipc/policy.h"
-#include "parent/bound.h"
-#include "parent/control.h"
 #include "parent/failure.h"
-#include "parent/limit.h"
 #include "parent/start.h"
 
 /*

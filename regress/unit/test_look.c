@@ -16,9 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ipc/survey.h"
+#include "child/setup/look.h"
+#include "child/shared/survey.h"
 #include "parent/failure.h"
-#include "parent/look.h"
 #include "world.h"
 
 #define SOMEBODY 12345

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regress/unit/bpf.h"
+#include "bpf.h"
 
 /* The tool that makes filters, run on tables of the test's own. */
 

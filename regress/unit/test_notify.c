@@ -1,4 +1,5 @@
-/* Who answers attempts to execute: parent/notify.c with a real filter. */
+/* Who answers attempts to execute: child/monitor/notify.c with a real filter.
+ */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -19,13 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child/monitor/notify.h"
+#include "child/setup/confine.h"
+#include "child/setup/control.h"
+#include "child/setup/places.h"
+#include "child/shared/event.h"
 #include "ipc/channel.h"
-#include "ipc/event.h"
-#include "parent/confine.h"
-#include "parent/control.h"
 #include "parent/failure.h"
-#include "parent/notify.h"
-#include "parent/places.h"
 
 /* The leak checker traces its process, which no longer lets itself be. */
 int __lsan_is_turned_off(void);

@@ -2,13 +2,13 @@
 #include <errno.h>
 
 #include "answer.h"
+#include "child/setup/look.h"
+#include "child/setup/pack.h"
+#include "child/shared/survey.h"
 #include "ipc/environ.h"
 #include "ipc/pack.h"
 #include "ipc/rule.h"
-#include "ipc/survey.h"
 #include "parent/failure.h"
-#include "parent/look.h"
-#include "parent/pack.h"
 #include "parse_help.h"
 #include "world.h"
 

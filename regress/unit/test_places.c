@@ -1,15 +1,15 @@
-/* Where which grant holds, as the monitor hears it: parent/places.c. */
+/* Where which grant holds, as the monitor hears it: child/setup/places.c. */
 #include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "child/setup/control.h"
+#include "child/setup/places.h"
+#include "child/setup/plan.h"
+#include "child/shared/event.h"
 #include "ipc/channel.h"
-#include "ipc/event.h"
 #include "ipc/policy.h"
-#include "parent/control.h"
-#include "parent/places.h"
-#include "parent/plan.h"
 
 #define A(profile, verb, writes) ((profile) | (verb) << 16 | (writes) << 24)
 

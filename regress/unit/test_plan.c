@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/survey.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 #include "world.h"
 
 static struct policy po;

@@ -1,8 +1,8 @@
 #include <errno.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/survey.h"
 #include "ipc/path.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 #include "property.h"
 
 /*

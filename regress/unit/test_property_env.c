@@ -1,9 +1,9 @@
 #include <errno.h>
 
+#include "child/setup/plan.h"
+#include "child/shared/hostenv.h"
+#include "child/shared/survey.h"
 #include "ipc/environ.h"
-#include "ipc/hostenv.h"
-#include "ipc/survey.h"
-#include "parent/plan.h"
 #include "property.h"
 
 /*

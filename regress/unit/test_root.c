@@ -31,13 +31,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child/setup/look.h"
+#include "child/setup/look_exec.h"
+#include "child/setup/plan.h"
+#include "child/setup/root.h"
+#include "child/shared/survey.h"
 #include "ipc/rule.h"
-#include "ipc/survey.h"
 #include "parent/failure.h"
-#include "parent/look.h"
-#include "parent/look_exec.h"
-#include "parent/plan.h"
-#include "parent/root.h"
 #include "world.h"
 
 #define SOMEBODY 12345 /* who root becomes */

@@ -4,7 +4,7 @@
 #include <check.h>
 
 #include "ipc/limits.h"
-#include "regress/unit/scene.h"
+#include "scene.h"
 
 /* Characters that take no or two columns are counted so. */
 START_TEST(test_columns)

@@ -1,9 +1,9 @@
 /* S74: what a tier says is true of what is granted, and of the tools. */
 #include "answer.h"
+#include "child/shared/tool.h"
 #include "ipc/environ.h"
 #include "ipc/rule.h"
 #include "ipc/tier.h"
-#include "ipc/tool.h"
 #include "parse_help.h"
 #include "world.h"
 
