@@ -6,8 +6,8 @@
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps run bench bench-net check check-static check-asan check-unit \
-	check-run check-hostile check-uml check-long check-cross check-model \
-	golden tidy do-tidy
+	check-run check-hostile check-uml check-long check-cross golden tidy \
+	do-tidy
 deps:
 	@regress/deps.sh check
 # another kernel for some tests, where it can be had
@@ -34,7 +34,6 @@ check: deps
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory $(JOBS) do-unit
 	@$(MAKE) --no-print-directory do-fuzz
-	@$(MAKE) --no-print-directory $(JOBS) do-model
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/*.t run/*.t uml/*.t'
 check-static check-asan check-unit: check-%: deps
@@ -69,9 +68,6 @@ check-cross:
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/regress/constants | \
 		cmp - $(CROSS_BUILD)/here
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/bin/carrel --version
-# what selections come to, by carrel and by a model of it, N of them
-check-model: deps
-	@$(MAKE) --no-print-directory $(JOBS) do-model N=$(or $(N),100000)
 # what takes longer than check may: more rounds of the races, a million
 # mutated policies, and each fuzz target for ten minutes
 check-long: export CARREL_T_RACE ?= 5000
@@ -107,20 +103,6 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 	$(Q)$(COMPILE) -MMD -MP $(LINK_SAN) $(LDFLAGS) -o $@ $< -Wl,--start-group \
 		$(LIBS) -Wl,--end-group -linih $(LIBEVENT) -lseccomp \
 		$$(pkg-config --cflags --libs check)
-
-# An independent model of resolution, held against the real objects.
-
-$(BUILD)/regress/model/driver: regress/model/answer.c \
-	regress/model/driver.c regress/model/world.c \
-	$(BUILD)/gen/config.h $(LIBS)
-	@mkdir -p $(@D)
-	$(call say,LD $@)
-	$(Q)$(COMPILE) -MMD -MP $(LINK_SAN) $(LDFLAGS) -o $@ \
-		$(filter %.c,$^) -Wl,--start-group $(LIBS) -Wl,--end-group -linih
-
-.PHONY: do-model
-do-model: $(BUILD)/regress/model/driver
-	@regress/model/differ --count $(or $(N),4000) --jobs 2 $<
 
 # Helpers of the tests.
 

@@ -18,7 +18,7 @@
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "answer.h"
 #include "world.h"
