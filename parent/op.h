@@ -13,7 +13,7 @@
  * server resolves no path: what it works on comes as a descriptor.
  */
 
-#define OP_FDS	    3
+#define OP_FDS	    4
 #define OP_TOLD_MAX 16384  /* bytes of OP_START, which the server hands on */
 #define OP_MAX	    200000 /* questions of one set-up */
 #define OP_SECONDS  30	   /* until an answer has to be there */
