@@ -87,7 +87,9 @@ ceiling_covers_egress(const struct ceiling_line *l, const struct rule *r)
 	egress_of(r, &e);
 	if (e.scheme == EGRESS_ALL)
 		return l->what == EGRESS_ALL;
-	if (e.private && (l->number & EGRESS_PRIVATE) == 0)
+	/* of an address the word says nothing */
+	if (e.private && (l->number & EGRESS_PRIVATE) == 0 &&
+	    egress_host(e.host) != EGRESS_ADDRESS)
 		return 0;
 	if (l->what == EGRESS_ALL) /* everything public, over TCP and UDP */
 		return is_public(e.host);
