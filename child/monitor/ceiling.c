@@ -16,7 +16,7 @@
 #include "ceiling.h"
 #include "child/shared/ceiling.h"
 #include "helper.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "child/shared/request.h"

@@ -6,7 +6,7 @@
 #include "egress.h"
 #include "expand.h"
 #include "format.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
 #include "place.h"

@@ -10,7 +10,7 @@
 #include "ceiling.h"
 #include "child/shared/catalogue.h"
 #include "child/shared/ceiling.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "config.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"

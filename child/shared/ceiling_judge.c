@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ceiling.h"
-#include "ipc/caller.h"
+#include "caller.h"
 #include "ipc/confine.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"
