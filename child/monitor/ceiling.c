@@ -132,14 +132,14 @@ judge_parser(const struct install *in)
 
 void
 ceiling_ask(struct asked *a, const struct install *in, const struct options *o,
-    const struct caller *c, int file, int hosted)
+    const struct caller *c, int file)
 {
 	char *argv[] = {(char[]){PARSER}, NULL};
 	char root[] = "/", none[] = "", *home = account_home(c);
 	char real[PATH_MAX];
 	struct request q;
 
-	if (hosted)
+	if (o->hosted)
 		judge_parser(in);
 	memset(&q, 0, sizeof(q));
 	q.flags = REQUEST_CEILING |

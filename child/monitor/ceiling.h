@@ -27,7 +27,7 @@ int ceiling_open(void);
  * program must not be readable, or its caller could trace it from the start.
  */
 void ceiling_ask(struct asked *, const struct install *, const struct options *,
-    const struct caller *, int file, int hosted);
+    const struct caller *, int file);
 
 /* Its whole answer, and how it ended. To be freed. */
 void ceiling_hear(const struct asked *, struct ceiling *);

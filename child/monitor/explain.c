@@ -75,7 +75,7 @@ describe(
 	struct winsize ws;
 
 	memset(q, 0, sizeof(*q));
-	q->mode = SCREEN_USER;
+	q->mode = o->hosted ? SCREEN_HOSTED : SCREEN_USER;
 	q->landlock = (uint16_t)landlock_abi();
 	q->flags = (o->without_landlock ? SCREEN_WITHOUT_LANDLOCK : 0) |
 		   (o->allow_ptrace ? SCREEN_ALLOW_PTRACE : 0);
@@ -272,7 +272,7 @@ warn_flagged(
 int
 explain_run(const struct install *in, const struct options *o,
     const struct start *st, const struct caller *c, const struct asked *a,
-    const struct asked *ce, int hosted)
+    const struct asked *ce)
 {
 	struct screen_request q;
 	struct shown sh;
@@ -285,7 +285,7 @@ explain_run(const struct install *in, const struct options *o,
 
 	if (ce->fd != -1)
 		ceiling_hear(ce, &ceiling);
-	else if (hosted && ceiling_default(&ceiling) == -1)
+	else if (o->hosted && ceiling_default(&ceiling) == -1)
 		fatal("out of memory");
 	gather(st, &b, a, &sh);
 	warn_flagged(st, c, &sh.po);

@@ -16,7 +16,7 @@ struct start;
  */
 int explain_run(const struct install *, const struct options *,
     const struct start *, const struct caller *, const struct asked *,
-    const struct asked *ceiling, int hosted);
+    const struct asked *ceiling);
 
 /*
  * Becomes carrel-screen for profile and config, with the answer of

@@ -204,11 +204,11 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	struct terminal terminal;
 	struct outside outside;
 	struct monitored w = {.terminal = &terminal, .outside = &outside};
-	int file = -1, hosted;
+	int file = -1;
 
 	read_options(argc, argv, &o);
 	start_close(o.status_fd, server);
-	hosted = server != -1 && !o.user_mode;
+	o.hosted = server != -1 && !o.user_mode;
 	if (o.command != COMMAND_RUN || o.user_mode)
 		dismiss(&server, pid);
 	if (o.user_mode && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1)
@@ -254,8 +254,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		tell(&w, &c, &a);
 	ask_start(&in, &a);
 	if (file != -1)
-		ceiling_ask(&ce, &in, &o, &c, file, hosted);
+		ceiling_ask(&ce, &in, &o, &c, file);
 	if (o.command == COMMAND_EXPLAIN || o.command == COMMAND_WHY)
-		return explain_run(&in, &o, st, &c, &a, &ce, hosted);
+		return explain_run(&in, &o, st, &c, &a, &ce);
 	return run(&w, &c, &a, &ce);
 }
