@@ -36,9 +36,7 @@ def tell(modes, argv=RUN):
         rs += [finish(x) for x in [begin(m, argv, t) for m, t in some]]
     for t in tops:
         trees.put(t)
-    # somebody else's change of /etc while it is copied
-    return [Result(r.code, r.raw, re.sub(rb"(?m)^tar: .*\n", b"", r.rawerr),
-                   r.secs) for r in rs]
+    return rs
 
 
 def all_refused(name, modes, says=(NOTHING,), argv=RUN):

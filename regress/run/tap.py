@@ -284,7 +284,7 @@ class Place:
         script = """set -e
 mount -t tmpfs none /mnt
 # but for locks, which come and go
-tar -C /etc --exclude='*.lock' -cf - . | tar -C /mnt -xf -
+tar -C /etc --warning=no-file-changed --exclude='*.lock' -cf - . | tar -C /mnt -xf -
 mount --bind /mnt /etc
 umask 022
 mkdir -p /etc/carrel/profiles.d
