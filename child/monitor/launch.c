@@ -23,6 +23,7 @@
 #include "ipc/log.h"
 #include "ipc/request.h"
 #include "launch.h"
+#include "learn.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -128,6 +129,7 @@ begin_run(const struct install *in, const struct options *o,
 	terminal_find(w->terminal);
 	name_run(w->run);
 	events_open(o, s.uid, w->terminal->fd, w->run);
+	learn_open(o);
 	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1)

@@ -35,6 +35,7 @@ static const struct option long_options[] = {
     {"profile", required_argument, NULL, 'p'},
     {"pack", required_argument, NULL, 'f'},
     {"directory", required_argument, NULL, 'C'},
+    {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"no-defaults", no_argument, NULL, OPT_NO_DEFAULTS},
     {"status-fd", required_argument, NULL, OPT_STATUS_FD},
@@ -52,8 +53,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const later_commands[] = {"learn", NULL};
-
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
 static const char usage_text[] =
@@ -62,6 +61,8 @@ static const char usage_text[] =
     "                  [--require-audit] [--allow-ptrace]\n"
     "                  [--without-landlock] [--] COMMAND [ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
+    "       carrel learn   [the same] [-o FILE] [--json] COMMAND    what it "
+    "lacked\n"
     "       carrel explain [the same] [--json] [COMMAND]    what run would "
     "do\n"
     "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
@@ -124,17 +125,18 @@ say(const struct reading *r, const char *text)
 static const struct {
 	const char *name;
 	enum command command;
-	int shell;
+	int shell, learn;
 } commands[] = {
-    {"run", COMMAND_RUN, 0},
-    {"shell", COMMAND_RUN, 1},
-    {"explain", COMMAND_EXPLAIN, 0},
-    {"doctor", COMMAND_DOCTOR, 0},
-    {"violations", COMMAND_VIOLATIONS, 0},
-    {"why", COMMAND_WHY, 0},
-    {"import", COMMAND_IMPORT, 0},
-    {"profile", COMMAND_PROFILE, 0},
-    {"config", COMMAND_INSTALLED, 0},
+    {"run", COMMAND_RUN, 0, 0},
+    {"shell", COMMAND_RUN, 1, 0},
+    {"learn", COMMAND_RUN, 0, 1},
+    {"explain", COMMAND_EXPLAIN, 0, 0},
+    {"doctor", COMMAND_DOCTOR, 0, 0},
+    {"violations", COMMAND_VIOLATIONS, 0, 0},
+    {"why", COMMAND_WHY, 0, 0},
+    {"import", COMMAND_IMPORT, 0, 0},
+    {"profile", COMMAND_PROFILE, 0, 0},
+    {"config", COMMAND_INSTALLED, 0, 0},
 };
 
 static int
@@ -146,14 +148,9 @@ read_command(const struct reading *r, const char *name)
 		if (strcmp(name, commands[i].name) == 0) {
 			r->o->command = commands[i].command;
 			r->o->shell = commands[i].shell;
+			r->o->learn = commands[i].learn;
 			return 0;
 		}
-	for (i = 0; later_commands[i] != NULL; i++)
-		if (strcmp(name, later_commands[i]) == 0)
-			return wrong(r,
-			    "\"%s\" is not in this version of carrel; see "
-			    "carrel --help for what is",
-			    name);
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		return say(r, version_text);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
@@ -251,6 +248,23 @@ read_pack(const struct reading *r, const char *file)
 	return keep(r, &r->o->pack, file);
 }
 
+/* -o: of learn alone. */
+static int
+read_output(const struct reading *r, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *last = slash == NULL ? file : slash + 1;
+
+	if (!r->o->learn)
+		return wrong(r,
+		    "-o is of learn, which writes what it proposes to a new "
+		    "file: carrel learn -o FILE -- COMMAND");
+	if (last[0] == '\0' || strcmp(last, ".") == 0 ||
+	    strcmp(last, "..") == 0 || strlen(file) >= PATH_MAX)
+		return wrong(r, "-o \"%s\" is no name of a file", file);
+	return keep(r, &r->o->output, file);
+}
+
 static int
 read_option(const struct reading *r, int c, const char *word)
 {
@@ -258,6 +272,10 @@ read_option(const struct reading *r, int c, const char *word)
 
 	switch (c) {
 	case 'n':
+		if (o->learn)
+			return wrong(r,
+			    "learn runs the command; to see what would be "
+			    "done use: carrel run -n");
 		if (o->command == COMMAND_RUN)
 			o->command = COMMAND_EXPLAIN;
 		return 0;
@@ -270,6 +288,8 @@ read_option(const struct reading *r, int c, const char *word)
 		return keep(r, &o->dir, optarg);
 	case 'f':
 		return read_pack(r, optarg);
+	case 'o':
+		return read_output(r, optarg);
 	case OPT_NO_DEFAULTS:
 		o->no_defaults = 1;
 		return 0;
@@ -525,7 +545,8 @@ read_words(const struct reading *r, int argc, char **argv)
 	for (;;) {
 		n = optind == 0 ? 1 : optind;
 		word = n < argc ? argv[n] : "";
-		c = getopt_long(argc, argv, "+:nvp:C:f:h", long_options, NULL);
+		c = getopt_long(
+		    argc, argv, "+:nvp:C:f:o:h", long_options, NULL);
 		if (c == -1)
 			break;
 		if ((n = read_option(r, c, word)) != 0)
@@ -534,7 +555,7 @@ read_words(const struct reading *r, int argc, char **argv)
 	if (doctor && argc > 1)
 		return wrong(r, "doctor takes no arguments");
 	if (r->o->json && r->o->command != COMMAND_EXPLAIN &&
-	    r->o->command != COMMAND_WHY)
+	    r->o->command != COMMAND_WHY && !r->o->learn)
 		return wrong(r,
 		    "--json is of the screens: carrel explain --json, carrel "
 		    "run -n --json");
@@ -589,6 +610,7 @@ options_free(struct options *o)
 	free(o->dir);
 	free(o->pack);
 	free(o->events);
+	free(o->output);
 	free(o->run);
 	free(o->subject);
 	free(o->status_file);

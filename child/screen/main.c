@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "import.h"
 #include "installed.h"
+#include "learn.h"
 #include "profile.h"
 #include "violations.h"
 #include "why.h"
@@ -34,6 +35,16 @@ enter(int runs)
 		fatal("carrel-screen cannot give up what it could gain");
 }
 
+/* There is a file for it if it has a name. */
+static int
+learn(char *const *v)
+{
+	const struct learn_place place = {v[1], v[2], v[3]};
+
+	return learn_run(CHANNEL_FD, strcmp(v[0], "json") == 0, &place,
+	    v[4][0] != '\0' ? SECOND_FD : -1, v[4]);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -56,6 +67,8 @@ main(int argc, char *argv[])
 	if (argc == 5 && strcmp(argv[1], "violations") == 0)
 		return violations_run(
 		    argv[2], strcmp(argv[3], "json") == 0, argv[4]);
+	if (argc == 7 && strcmp(argv[1], "learn") == 0)
+		return learn(argv + 2);
 	if (argc > 2 && strcmp(argv[1], "profile") == 0)
 		return profile_run(argc - 2, argv + 2, CHANNEL_FD);
 	fatal("carrel-screen is started by carrel");

@@ -22,6 +22,10 @@ judge_options(const struct options *o)
 		broken("options", "why of nothing");
 	if (o->argv != NULL && (o->argv[0] == NULL || o->argv[0][0] == '\0'))
 		broken("options", "an empty payload");
+	if (o->learn && o->command != COMMAND_RUN)
+		broken("options", "learn that does not run");
+	if (o->output != NULL && (!o->learn || o->output[0] == '\0'))
+		broken("options", "an output of nothing");
 	if (o->nselect > SELECT_MAX || o->status_fd < -1)
 		broken("options", "out of range");
 	for (i = 0; i < o->nselect; i++)

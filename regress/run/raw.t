@@ -192,7 +192,9 @@ def words(p, group, odd):
                  ["run", "-f", odd + "/x.profile", "--", "true"],
                  ["profile", odd], ["profile", "validate", odd],
                  ["profile", "lint", "-f", odd + ".profile"],
-                 ["explain", "--", "true", odd], ["--" + odd]):
+                 ["explain", "--", "true", odd], ["--" + odd],
+                 ["learn", "-o", odd, "--", "cat", "/root/" + odd],
+                 ["learn", "-o", "/none" + odd + "/x", "true"]):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),
               [(argv, p.do(*map(b, argv)))])
     judge("%s in what no command takes" % group,
