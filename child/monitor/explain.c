@@ -19,7 +19,7 @@
 #include "child/shared/survey.h"
 #include "explain.h"
 #include "helper.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"

@@ -35,8 +35,6 @@ int landlock_enter(const struct plan *, struct failure *);
 #define FILTER_WATCH	  0x20 /* report = fs: of filter_notify() */
 #define FILTER_LEARN	  0x40 /* of filter_notify(): in the place of WATCH */
 int filter_enter(uint32_t flags, struct failure *);
-/* That of factory.table. */
-int filter_enter_factory(struct failure *);
 
 /*
  * In the payload's own process: one filter more. notify: each execve(2) and
