@@ -10,7 +10,7 @@
 
 #include "events.h"
 #include "helper.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/log.h"
 #include "ipc/rule.h"
 #include "ipc/text.h"

@@ -12,7 +12,7 @@
 #include "child/shared/kept.h"
 #include "child/shared/survey.h"
 #include "host.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/check.h"
 #include "ipc/grow.h"
 #include "ipc/limits.h"

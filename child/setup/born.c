@@ -21,7 +21,7 @@
 /* What a new process of the server is told; descriptors come beside it. */
 struct told {
 	int32_t terminal, has_tty, audited, nargs;
-	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
+	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock, learn;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -62,6 +62,7 @@ setup_ask(
 	t->verbose = o->verbose;
 	t->wait_all = o->wait_all;
 	t->allow_ptrace = o->allow_ptrace;
+	t->learn = o->learn;
 	t->without_landlock = o->without_landlock;
 	t->deadline = s->deadline;
 	r = copy(t->run, sizeof(t->run), s->run);
@@ -122,6 +123,7 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
+	o.learn = t.learn;
 	o.without_landlock = t.without_landlock;
 	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;
