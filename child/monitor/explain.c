@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,11 +339,12 @@ explain_import(const struct install *in, const struct options *o)
 
 	while (o->argv[n] != NULL)
 		n++;
-	if ((argv = calloc(n + 3, sizeof(*argv))) == NULL)
+	if ((argv = calloc(n + 4, sizeof(*argv))) == NULL)
 		fatal("out of memory");
 	argv[0] = (char[]){SCREEN};
 	argv[1] = (char[]){"import"};
+	argv[2] = (char *)(uintptr_t)o->verb;
 	for (i = 0; i < n; i++)
-		argv[i + 2] = o->argv[i];
+		argv[i + 3] = o->argv[i];
 	helper_become(in, SCREEN, argv, -1);
 }

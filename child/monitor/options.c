@@ -71,7 +71,8 @@ static const char usage_text[] =
     "'$VARIABLE'\n"
     "       carrel doctor                           can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
-    "       carrel import bwrap -- OPTION...        a profile of it\n"
+    "       carrel import bwrap -- OPTION... | firejail FILE    a profile "
+    "of it\n"
     "       carrel config [--json]                  preferences in force\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
@@ -494,24 +495,30 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
-/* argv[0] is the command: import bwrap [--] WORD... */
+/* argv[0] is the command: import bwrap [--] WORD... | firejail FILE */
 static int
 read_import(const struct reading *r, int argc, char **argv)
 {
 	int n = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
+	int firejail = argc > 1 && strcmp(argv[1], "firejail") == 0;
 
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return say(r, usage_text);
-	if (argc > 1 && strcmp(argv[1], "bwrap") != 0)
+	if (argc > 1 && !firejail && strcmp(argv[1], "bwrap") != 0)
 		return wrong(r,
 		    "\"%s\" cannot be imported: import takes bwrap, \"--\", "
-		    "and its options",
+		    "and its options, or firejail and a file",
 		    argv[1]);
+	if (firejail && argc - n != 1)
+		return wrong(r,
+		    "import firejail needs one file, a profile of firejail, "
+		    "e.g. /etc/firejail/wget.profile");
 	if (argc <= n)
 		return wrong(r,
 		    "import bwrap needs the options of a command line of "
 		    "bubblewrap behind \"--\"");
+	r->o->verb = firejail ? "firejail" : "bwrap";
 	return read_payload(r, argc - n, argv + n);
 }
 

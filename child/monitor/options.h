@@ -27,7 +27,7 @@ struct options {
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
-	const char *verb;  /* of profile; "config" */
+	const char *verb;  /* of profile, of import; "config" */
 	int strict;	   /* profile lint */
 	char *subject;	   /* why: what is asked about; or NULL */
 	int diff;	   /* explain: what -p changes */

@@ -52,8 +52,10 @@ main(int argc, char *argv[])
 	      strcmp(argv[2], "test") == 0);
 	if (argc == 3 && strcmp(argv[1], "explain") == 0)
 		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
-	if (argc > 2 && strcmp(argv[1], "import") == 0)
-		return import_bwrap(argv + 2);
+	if (argc > 3 && strcmp(argv[1], "import") == 0)
+		return strcmp(argv[2], "firejail") == 0
+			   ? import_firejail(argv[3])
+			   : import_bwrap(argv + 3);
 	if (argc == 3 && strcmp(argv[1], "diff") == 0)
 		return explain_diff(
 		    CHANNEL_FD, SECOND_FD, strcmp(argv[2], "json") == 0);

@@ -24,6 +24,9 @@ judge_options(const struct options *o)
 		broken("options", "an empty payload");
 	if (o->learn && o->command != COMMAND_RUN)
 		broken("options", "learn that does not run");
+	if (o->command == COMMAND_IMPORT &&
+	    (o->verb == NULL || o->argv == NULL))
+		broken("options", "import of nothing");
 	if (o->output != NULL && (!o->learn || o->output[0] == '\0'))
 		broken("options", "an output of nothing");
 	if (o->nselect > SELECT_MAX || o->status_fd < -1)

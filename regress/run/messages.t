@@ -694,6 +694,7 @@ with Place() as p:
             ("why of a run", ["why", "--run", "x", "/usr"]),
             ("a difference of nothing", ["explain", "--diff", "true"]),
             ("import of nothing", ["import", "bwrap"]),
+            ("import of no file", ["import", "firejail"]),
             ("import of another", ["import", "frob", "--", "--bind"]),
             ("a run for a program", ["run", "--json", "true"]),
             ("validate of nothing", ["profile", "validate"]),
