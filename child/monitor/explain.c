@@ -267,11 +267,26 @@ void
 explain_violations(
     const struct install *in, const struct options *o, const char *dir)
 {
-	char json[] = "json", text[] = "text", none[] = "";
+	char json[] = "json", text[] = "text";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
-	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
+	    o->json ? json : text, NULL};
 
 	helper_become(in, SCREEN, argv, -1);
+}
+
+void
+explain_past(const struct install *in, const struct options *o, const char *dir,
+    const struct asked *a)
+{
+	char json[] = "json", text[] = "text", none[] = "", pid[16];
+	char why[] = "why", violations[] = "violations";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"past"},
+	    o->command == COMMAND_WHY ? why : violations, (char *)dir, o->run,
+	    pid, o->json ? json : text, o->subject != NULL ? o->subject : none,
+	    NULL};
+
+	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	helper_become(in, SCREEN, argv, a->fd);
 }
 
 void

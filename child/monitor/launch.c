@@ -214,7 +214,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		explain_doctor(&in);
 	if (o.command == COMMAND_IMPORT)
 		explain_import(&in, &o);
-	if (o.command == COMMAND_VIOLATIONS) {
+	if (o.command == COMMAND_VIOLATIONS && o.run == NULL) {
 		account_find(st, &o, &c);
 		explain_violations(&in, &o, account_state_dir(st, &c));
 	}
@@ -226,7 +226,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	 * nobody's way: each finds what it needs in its socket.
 	 */
 	ask_open(&a);
-	if (o.command == COMMAND_INSTALLED)
+	if (o.command == COMMAND_INSTALLED || o.run != NULL)
 		a.flags = REQUEST_CATALOGUE;
 	if (o.command == COMMAND_RUN)
 		w.setup.child = pid;
@@ -234,8 +234,11 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		begin_run(&in, &o, st, server, &a, &w);
 	account_find(st, &o, &c);
 	ask_send(&a, &in, &o, st, &c);
-	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED) {
+	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED ||
+	    o.run != NULL) {
 		ask_start(&in, &a);
+		if (o.run != NULL)
+			explain_past(&in, &o, account_state_dir(st, &c), &a);
 		if (o.command == COMMAND_INSTALLED)
 			explain_catalogue(&in, &o, st, &a);
 		explain_profile(&in, &o, st, &c, &a);

@@ -32,7 +32,7 @@ struct options {
 	char *subject;	   /* why: what is asked about; or NULL */
 	int diff;	   /* explain: what -p changes */
 	int json;	   /* of a screen: for a program */
-	char *run;	   /* violations: of one run, or NULL */
+	char *run;	   /* violations, why: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char *pack;	   /* -f, or NULL; see pack_place() */
 	char **select;	   /* -p, in order */
