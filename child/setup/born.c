@@ -21,7 +21,8 @@
 /* What a new process of the server is told; descriptors come beside it. */
 struct told {
 	int32_t terminal, has_tty, audited, nargs;
-	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock, learn;
+	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
+	int32_t learn, uses;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -64,6 +65,7 @@ setup_ask(
 	t->allow_ptrace = o->allow_ptrace;
 	t->learn = o->learn;
 	t->without_landlock = o->without_landlock;
+	t->uses = o->nuses > 0;
 	t->deadline = s->deadline;
 	r = copy(t->run, sizeof(t->run), s->run);
 	for (i = 0; r == 0 && i < SETUP_FILES; i++)
@@ -123,8 +125,9 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
-	o.learn = t.learn;
 	o.without_landlock = t.without_landlock;
+	o.learn = t.learn;
+	o.nuses = t.uses != 0; /* only whether there are any */
 	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;
 	s.start = st;
