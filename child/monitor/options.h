@@ -22,6 +22,7 @@ struct options {
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
 	int learn;     /* RUN: and propose what it wanted */
 	char *output;  /* -o of learn, or NULL */
+	int hosted;    /* not an option: installed with privilege */
 	int user_mode; /* without the privilege that carrel is installed with */
 	int require_audit; /* no run that the host's log does not see */
 	char *events;	   /* --events FILE, or NULL */
