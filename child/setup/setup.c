@@ -20,6 +20,7 @@
 #include "control.h"
 #include "init.h"
 #include "child/shared/caller.h"
+#include "child/shared/ceiling.h"
 #include "ipc/channel.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -283,6 +284,7 @@ setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
+	struct ceiling ceiling;
 	struct policy policy;
 	struct survey survey;
 	struct plan plan;
@@ -305,7 +307,9 @@ setup_main(const struct setup *s, struct caller *caller)
 		setup_end(s, &f);
 	setup_hear_caller(s, caller);
 	setup_hear_policy(s, &policy);
-	setup_draw(s, &policy, &survey, &plan);
+	setup_hear_ceiling(s, &policy, &ceiling);
+	setup_draw(s, &ceiling, &policy, &survey, &plan);
+	ceiling_free(&ceiling);
 	if (s->options->learn)
 		plan_learn(&plan);
 	if (s->options->nuses > 0)
