@@ -72,9 +72,11 @@ static const char usage_text[] =
     "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
     "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
     "'$VARIABLE'\n"
+    "       carrel why --run ID [--json] [SUBJECT]  what a run was refused\n"
     "       carrel doctor                           can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
-    "       carrel import bwrap -- OPTION...        a profile of it\n"
+    "       carrel import bwrap -- OPTION... | firejail FILE    a profile "
+    "of it\n"
     "       carrel config [--json]                  preferences in force\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
@@ -275,6 +277,25 @@ read_pack(const struct reading *r, const char *file)
 	return keep(r, &r->o->pack, file);
 }
 
+/* --run ID of why: one that has ended. */
+static int
+read_run(const struct reading *r, const char *id)
+{
+	if (r->o->command != COMMAND_WHY)
+		return wrong(r,
+		    "--run is of carrel violations and carrel why, which tell "
+		    "of a run that has ended");
+	return keep(r, &r->o->run, id);
+}
+
+/* A question about a run that has ended, which had its options. */
+static int
+is_of_past(const struct options *o)
+{
+	return o->run != NULL && o->nselect == 0 && o->pack == NULL &&
+	       o->dir == NULL && !o->no_defaults;
+}
+
 /* -o: of learn alone. */
 static int
 read_output(const struct reading *r, const char *file)
@@ -348,9 +369,7 @@ read_option(const struct reading *r, int c, const char *word)
 		o->diff = 1;
 		return 0;
 	case OPT_RUN:
-		return wrong(r,
-		    "--run is of carrel violations; why answers for a run that "
-		    "is to come");
+		return read_run(r, optarg);
 	case 'h':
 		return say(r, usage_text);
 	case OPT_VERSION:
@@ -520,24 +539,30 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
-/* argv[0] is the command: import bwrap [--] WORD... */
+/* argv[0] is the command: import bwrap [--] WORD... | firejail FILE */
 static int
 read_import(const struct reading *r, int argc, char **argv)
 {
 	int n = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
+	int firejail = argc > 1 && strcmp(argv[1], "firejail") == 0;
 
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return say(r, usage_text);
-	if (argc > 1 && strcmp(argv[1], "bwrap") != 0)
+	if (argc > 1 && !firejail && strcmp(argv[1], "bwrap") != 0)
 		return wrong(r,
 		    "\"%s\" cannot be imported: import takes bwrap, \"--\", "
-		    "and its options",
+		    "and its options, or firejail and a file",
 		    argv[1]);
+	if (firejail && argc - n != 1)
+		return wrong(r,
+		    "import firejail needs one file, a profile of firejail, "
+		    "e.g. /etc/firejail/wget.profile");
 	if (argc <= n)
 		return wrong(r,
 		    "import bwrap needs the options of a command line of "
 		    "bubblewrap behind \"--\"");
+	r->o->verb = firejail ? "firejail" : "bwrap";
 	return read_payload(r, argc - n, argv + n);
 }
 
@@ -545,6 +570,12 @@ read_import(const struct reading *r, int argc, char **argv)
 static int
 read_subject(const struct reading *r, int n, char **v)
 {
+	if (r->o->run != NULL && !is_of_past(r->o))
+		return wrong(r,
+		    "why --run is about a run that has ended: it takes --json "
+		    "and a subject, and no option of a run to come");
+	if (r->o->run != NULL && n == 0)
+		return 0;
 	if (n != 1 || v[0][0] == '\0' || strlen(v[0]) > PATH_MAX_LEN)
 		return wrong(r,
 		    "why takes one PATH, HOST, HOST:PORT or '$VARIABLE'; "

@@ -30,12 +30,12 @@ struct options {
 	size_t nuses;
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
-	const char *verb;  /* of profile; "config" */
+	const char *verb;  /* of profile, of import; "config" */
 	int strict;	   /* profile lint */
 	char *subject;	   /* why: what is asked about; or NULL */
 	int diff;	   /* explain: what -p changes */
 	int json;	   /* of a screen: for a program */
-	char *run;	   /* violations: of one run, or NULL */
+	char *run;	   /* violations, why: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char *pack;	   /* -f, or NULL; see pack_place() */
 	char **select;	   /* -p, in order */

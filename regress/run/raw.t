@@ -285,6 +285,12 @@ def paths(p, group, odd):
           screens(p, command=("./script",)), shown=False)
     judge("%s in a program that cannot be executed" % group,
           screens(p, command=(b("./n" + odd.replace("/", "-")),)))
+    p.write("fj", b"whitelist /srv/" + b(odd.replace("\n", " ")) +
+            b"x\nenv A=" + b(odd.replace("\n", " ")) + b"\n")
+    judge("%s in what is imported" % group,
+          [(["import"], p.do("import", "firejail", "fj"))], shown=False)
+    judge("%s in the name of what is imported" % group,
+          [(["import"], p.do("import", "firejail", b(d)))])
     # what a run lacked, which is a file
     out = p.top + "/learned"
     for options in ([], ["--json"]):
