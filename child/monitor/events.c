@@ -14,6 +14,7 @@
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
+#include "learn.h"
 #include "options.h"
 #include "remember.h"
 #include "seen.h"
@@ -38,6 +39,7 @@ static struct {
 	struct state state;
 	struct seen_list seen;
 	struct seen_list notes; /* no violations: EVENT_NOTE */
+	struct seen_list aside; /* --uses: nobody asked for, and not counted */
 } ev = {.t = {.on = VIOLATION_REPORT,
 	    .audit = {.fd = -1},
 	    .file = {.fd = -1, .dir = -1}}};
@@ -233,11 +235,42 @@ take_note(const struct event *e)
 		(void)tell_log_note(&ev.t, &s->e, s->times, patience());
 }
 
+/*
+ * --uses, which the file alone is told of: what is allowed and used, and what
+ * is refused where no profile reports it. 1 if nobody else has to know.
+ */
+static int
+take_aside(const struct event *e)
+{
+	unsigned asked = e->surface == EVENT_EXEC ? REPORT_EXEC : REPORT_FS;
+	struct seen *s;
+
+	if (event_used(e)) {
+		(void)tell_file_use(&ev.t, e);
+		return 1;
+	}
+	if ((e->surface != EVENT_EXEC && e->surface != EVENT_FS) ||
+	    (e->flags & EVENT_LOST) != 0 || (ev.t.reports & 1U << asked) != 0)
+		return 0;
+	s = seen_add(&ev.aside, e);
+	if (s != NULL && s->told == 0) {
+		s->told = s->times;
+		(void)tell_file_violation(&ev.t, &s->e, s->times);
+	}
+	return 1;
+}
+
 enum events_verdict
 events_take(const struct event *e)
 {
 	struct seen *s;
 
+	if (ev.t.options->learn && learn_take(e, ev.t.reports))
+		return verdict(0);
+	if (event_used(e) && ev.t.options->nuses == 0)
+		return verdict(0);
+	if (ev.t.options->nuses > 0 && take_aside(e))
+		return verdict(0);
 	if ((e->flags & EVENT_NOTE) != 0) {
 		take_note(e);
 		return verdict(0);
@@ -250,6 +283,12 @@ events_take(const struct event *e)
 		remember_flag(&ev.state, &ev.t, &ev.seen, &s->e);
 	}
 	return verdict(ev.t.on == VIOLATION_KILL);
+}
+
+int
+events_keep(int fd, const struct seen_list *l, int code)
+{
+	return remember_write(fd, &ev.t, l, code);
 }
 
 uint64_t
@@ -343,5 +382,6 @@ events_end(const struct events_end *end)
 	audit_close(&ev.t.audit);
 	seen_free(&ev.seen);
 	seen_free(&ev.notes);
+	seen_free(&ev.aside);
 	return code;
 }
