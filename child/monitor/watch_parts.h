@@ -29,8 +29,8 @@ enum what {
 	EXECUTES
 };
 
-#define CWD  -1 /* no argument: the working directory */
-#define NONE -1
+#define CWD  (-1) /* no argument: the working directory */
+#define NONE (-1)
 
 /*
  * dir, path, flags: the number of the argument. LINKS, RENAMES: of the first

@@ -253,7 +253,7 @@ read_host(const struct parts *p, struct rule *r)
 		    "has no IPv6 address in its brackets");
 	if (address_read(p->host, &a) == 0)
 		return set_address(p, &a, r);
-	memcpy(name, "*.", 2);
+	strcpy(name, "*.");
 	if (hostname_normalise(
 		name + wild, p->host + wild, strlen(p->host + wild)) == -1)
 		return refuse_name(p);

@@ -97,7 +97,7 @@ put_line(FILE *f, const struct trial *tr, unsigned flags, uint32_t line,
     const char *p, size_t n)
 {
 	const char *eq = memchr(p, '=', n);
-	char fate = eq == NULL ? '=' : fate_of(tr, line, flags);
+	char fate = (char)(eq == NULL ? '=' : fate_of(tr, line, flags));
 
 	if (fate == '-') {
 		fputs("#\n", f);
