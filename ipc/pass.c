@@ -56,8 +56,11 @@ take(struct msghdr *m, int fds[PASS_FDS], size_t *n)
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
 			if (*n < PASS_FDS)
 				fds[(*n)++] = fd;
-			else
+			else {
+				/* padding had room for it */
 				close(fd);
+				m->msg_flags |= MSG_CTRUNC;
+			}
 		}
 	}
 }
