@@ -1,5 +1,6 @@
-# Fuzzing: one libFuzzer target for each decoder (clang). make fuzz T=60 runs
-# each for that many seconds; make check runs the corpora and FUZZ_SECONDS
+# Fuzzing: one libFuzzer target for each decoder (clang). make fuzz (in
+# GNUmakefile) runs each for a minute, T=600 for that many seconds, T='dns tls'
+# or FUZZ='dns tls' only those; make check runs the corpora and FUZZ_SECONDS
 # more of each, two at a time. What they find beyond the corpora stays in
 # build-fuzz/corpus; a crash is left as build-fuzz/crash-TARGET-*.
 
@@ -32,8 +33,12 @@ FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 
 .PHONY: fuzz check-fuzz do-fuzz fuzzers do-mutate
-fuzz: deps
-	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=$(or $(T),60)
+# of T: names of targets, and seconds
+FUZZ_KNOWN = $(patsubst regress/fuzz/fuzz_%.c,%,\
+	$(wildcard regress/fuzz/fuzz_*.c))
+FUZZ_NAMES = $(or $(filter $(FUZZ_KNOWN),$(T)),$(FUZZ))
+FUZZ_TIME  = $(or $(filter-out $(FUZZ_KNOWN),$(T)),\
+	$(if $(filter file,$(origin FUZZ_SECONDS)),60,$(FUZZ_SECONDS)))
 check-fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz
 do-fuzz:
