@@ -16,6 +16,7 @@ FUZZ += described
 FUZZ += dns
 FUZZ += elf
 FUZZ += event
+FUZZ += firejail
 FUZZ += http
 FUZZ += import
 FUZZ += kept

@@ -3,8 +3,7 @@
 #include "child/screen/import.c"
 #undef out_write
 
-#include "child/parser/format.h"
-#include "child/parser/place.h"
+#include "imported.h"
 #include "judge.h"
 #include "wire.h"
 
@@ -15,28 +14,6 @@
  */
 
 #define WORDS 64
-
-void
-taken(const char *text, size_t len)
-{
-	struct policy po;
-	struct place at = {&po, "p", "/p.profile"};
-	struct draft d;
-	char *copy = malloc(len + 1);
-
-	if (copy == NULL)
-		abort();
-	memcpy(copy, text, len + 1);
-	memset(&po, 0, sizeof(po));
-	if (draft_parse(&at, LAYER_USER, copy, len, &d) == -1) {
-		fwrite(text, 1, len, stderr);
-		broken("import",
-		    po.nrefusals > 0 ? po.refusals[0].what : strerror(errno));
-	}
-	draft_free(&d);
-	policy_free(&po);
-	free(copy);
-}
 
 static char *
 next_word(const uint8_t **data, size_t *size)

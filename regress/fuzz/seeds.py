@@ -518,6 +518,23 @@ for name, options in (
         ("say", (("--perms", "0700"), ("--file", "3", "/x")))):
     plain("import", name, words(*options))
 
+with open("child/screen/import_firejail.c") as source:
+    FIREJAIL = re.findall(r'^    \{"([a-z0-9.-]+)", FATE', source.read(), re.M)
+for name, lines in (
+        ("paths", (("whitelist", "${HOME}/a b"), ("read-only", "/usr"),
+                   ("read-write", "~/x->y"), ("blacklist", "/boot"),
+                   ("tmpfs", "/tmp/x"), ("bind", "/a,/b"))),
+        ("lists", (("private-etc", "passwd,group,x y,../z"),
+                   ("private-opt", ","))),
+        ("env", (("env", "A=b"), ("env", "A=c"), ("env", "LD_PRELOAD=/x"),
+                 ("env", "=x"), ("env", "HOME=/x"))),
+        ("limits", (("rlimit-nofile", "64"), ("rlimit-as", "0x10"),
+                    ("rlimit-fsize", "99999999999999999999"),
+                    ("timeout", "00:01:00"))),
+        ("net", (("net", "none"), ("protocol", "unix,inet")))):
+    plain("firejail", name, b"\n".join(
+        bytes([FIREJAIL.index(d)]) + text.encode() for d, text in lines))
+
 
 # ceiling: who the lines are for, what they say, and what is wrong with that
 CEILING, C_LINE, C_FAULT, C_END = (
