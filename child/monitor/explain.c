@@ -140,6 +140,7 @@ gather(const struct start *st, const struct bounded *b, const struct asked *a,
 	struct failure f;
 
 	sh->ceiling = b->ceiling;
+	memset(&sh->po, 0, sizeof(sh->po));
 	receive_policy(a, &sh->po);
 	memset(&sh->sv, 0, sizeof(sh->sv));
 	judge(b, NULL, &sh->po);

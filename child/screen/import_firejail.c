@@ -14,6 +14,7 @@
 #include "ipc/log.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
+#include "ipc/rule.h"
 #include "ipc/text.h"
 #include "ipc/variables.h"
 #include "out.h"
@@ -293,6 +294,25 @@ take_bind(struct firejail *f, char *words, const char *line)
 	free(at);
 }
 
+/* 1 if [limits] takes the number with that unit behind it. */
+static int
+in_range(const char *key, uint64_t n, const char *unit)
+{
+	struct rule r = {.kind = RULE_LIMIT, .what = 1};
+	const struct rule_suffix *u;
+	uint64_t min, max;
+
+	while (r.what <= LIMIT_LAST && strcmp(rule_key(&r), key) != 0)
+		r.what++;
+	if (r.what > LIMIT_LAST)
+		return 0;
+	rule_range(r.what, &min, &max);
+	u = rule_suffixes(r.what);
+	while (u->suffix != NULL && strcmp(u->suffix, unit) != 0)
+		u++;
+	return u->suffix != NULL && n <= max / u->times && n * u->times >= min;
+}
+
 /* 1 if a line "key = " stands there: a profile has one, and it counts. */
 static int
 has_line(FILE *to, char *const *text, const char *key)
@@ -314,10 +334,12 @@ static void
 take_limit(struct firejail *f, const struct directive *d, const char *word,
     const char *line)
 {
+	const char *unit = strcmp(d->text, "cpu-time") == 0 ? "s" : "";
 	size_t n = strlen(word);
 
 	if (n == 0 || n > 15 || strspn(word, "0123456789") != n ||
-	    word[0] == '0') {
+	    word[0] == '0' ||
+	    !in_range(d->text, strtoull(word, NULL, 10), unit)) {
 		remark(f, line, "it is no number that [limits] takes");
 		return;
 	}
@@ -325,8 +347,7 @@ take_limit(struct firejail *f, const struct directive *d, const char *word,
 		remark(f, line, TWICE);
 		return;
 	}
-	writing_line(f->limits, "%s = %s%s", d->text, word,
-	    strcmp(d->text, "cpu-time") == 0 ? "s" : "");
+	writing_line(f->limits, "%s = %s%s", d->text, word, unit);
 	f->nlimits++;
 }
 
@@ -337,7 +358,7 @@ take_time(struct firejail *f, const char *word, const char *line)
 	char rest;
 
 	if (sscanf(word, "%2u:%2u:%2u%c", &h, &m, &s, &rest) != 3 ||
-	    h * 3600 + m * 60 + s == 0) {
+	    !in_range("wall-time", h * 3600 + m * 60 + s, "s")) {
 		remark(f, line, "it is no time");
 		return;
 	}

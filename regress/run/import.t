@@ -132,4 +132,16 @@ with Place() as p:
     for bad in ([], ["bwrap"], ["frob", "x"], ["bwrap", "--"]):
         r = p.do("import", *bad)
         ok(r.code == OWN and not r.out, "S93 import %s" % " ".join(bad), r)
+    # what the reader would refuse does not get into the profile
+    p.write("odd", "env A=b\nenv A=c\nenv LD_PRELOAD=/x\n"
+            "rlimit-nofile 999999999\nrlimit-nofile 64\n"
+            "rlimit-nofile 65\ntimeout 00:00:05\ntimeout 99:00:00\n")
+    r = p.do("import", "firejail", "odd")
+    ok(r.code == 0 and "A = b\n" in r.out and "open-files = 64\n" in r.out and
+       all("; line %d: " % n in r.out for n in (2, 3, 4, 6, 8)) and
+       all("; line %d: " % n not in r.out for n in (1, 5, 7)),
+       "S93 firejail: what is refused, and what stands twice, is a remark", r)
+    p.profile("imp", r.out)
+    v = p.do("profile", "validate", "imp")
+    ok(v.code == 0, "S93 firejail: that is legal, too", v, r.out)
 done()
