@@ -40,6 +40,9 @@ FUZZ_KNOWN = $(patsubst regress/fuzz/fuzz_%.c,%,\
 FUZZ_NAMES = $(or $(filter $(FUZZ_KNOWN),$(T)),$(FUZZ))
 FUZZ_TIME  = $(or $(filter-out $(FUZZ_KNOWN),$(T)),\
 	$(if $(filter file,$(origin FUZZ_SECONDS)),60,$(FUZZ_SECONDS)))
+fuzz: deps
+	@$(MAKE) --no-print-directory do-fuzz FUZZ='$(FUZZ_NAMES)' \
+		FUZZ_SECONDS='$(FUZZ_TIME)'
 check-fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz
 do-fuzz:

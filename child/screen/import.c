@@ -181,10 +181,9 @@ find_option(const char *name)
 
 /* 1 if an option behind this --setenv has the last word on its name. */
 static int
-is_undone(char *const *w)
+is_undone(const struct option *o, char *const *w)
 {
 	const char *name = w[1];
-	const struct option *o = find_option(*w);
 	unsigned i;
 
 	for (;;) {
@@ -206,7 +205,7 @@ set_line(struct import *in, const struct option *o, char *const *w)
 	const struct code_name *code;
 	char why[128];
 
-	if (is_undone(w)) {
+	if (is_undone(o, w)) {
 		remark(in->env, o, w, "an option behind it counts");
 		return;
 	}
