@@ -47,6 +47,7 @@ struct monitor {
 	/* whose lines it then names */
 	struct notify_rule rules[NOTIFY_REASONS];
 	struct places places;
+	char *first;	 /* CONTROL_FIRST */
 	const char *run; /* "" before it started */
 	/* monitor_patience.c: when something is said, or -1 */
 	int64_t said_by;
