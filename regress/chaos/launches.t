@@ -80,9 +80,14 @@ def hit(pid, sig):
 
 
 def groups():
-    """Control groups that carrel made."""
-    return {d for d, dirs, files in os.walk("/sys/fs/cgroup")
-            if os.path.basename(d).startswith("carrel")}
+    """Control groups that carrel made for our user."""
+    found = set()
+    for d, dirs, files in os.walk("/sys/fs/cgroup"):
+        with contextlib.suppress(OSError):
+            if os.path.basename(d).startswith("carrel") and \
+                    os.lstat(d).st_uid == UID:
+                found.add(d)
+    return found
 
 
 class Chaos:
