@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/shared/patient.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/text.h"
@@ -253,9 +254,8 @@ fitting(const char *s, unsigned room)
 		c = piece_columns(s + n, &len);
 		if (used + c > room)
 			break;
-		if (s[n] == ' ')
-			word = n;
-		else if (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n]))
+		if (s[n] == ' ' ||
+		    (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n])))
 			word = n;
 		else if (n > 0 && (s[n] == '/' || s[n - 1] == '='))
 			part = n;
@@ -329,6 +329,7 @@ out_write(const char *p, size_t n)
 {
 	ssize_t k;
 
+	patient_end();
 	for (; n > 0; p += k, n -= (size_t)k) {
 		k = write(STDOUT_FILENO, p, n);
 		if (k == -1 && errno == EINTR)
