@@ -6,7 +6,8 @@
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps run bench bench-net check check-static check-asan check-unit \
-	check-run check-hostile check-uml check-long check-cross golden tidy \
+	check-run check-hostile check-uml check-long check-cross check-package \
+	golden tidy \
 	do-tidy
 deps:
 	@regress/deps.sh check
@@ -68,6 +69,11 @@ check-cross:
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/regress/constants | \
 		cmp - $(CROSS_BUILD)/here
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/bin/carrel --version
+# The Debian package, on a root of its own (root, and a mirror).
+check-package:
+	@regress/deps.sh build
+	@regress/deps.sh package
+	@BUILD=$(BUILD) regress/package.sh
 # what takes longer than check may: more rounds of the races, a million
 # mutated policies, and each fuzz target for ten minutes
 check-long: export CARREL_T_RACE ?= 5000
@@ -190,7 +196,9 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 do-static: $(MANUALS)
 	mandoc -Tlint -W warning $(MANUALS)
 	clang-format --dry-run -Werror $(C_FILES)
-	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
+	shellcheck .ci/run $(wildcard regress/*.sh regress/package/*.sh) \
+		regress/fuzz/run etc/completions/carrel $(addprefix debian/carrel.,\
+		config postinst postrm)
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
