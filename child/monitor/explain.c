@@ -23,7 +23,7 @@
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "options.h"
 #include "parent/failure.h"
 #include "parent/start.h"

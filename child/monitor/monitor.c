@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,13 +54,24 @@ monitor_block(void)
 		fatal("sigprocmask: %s", strerror(errno));
 }
 
+/* Pid 1, and the kernel ends all that is inside with it. */
+static void
+kill_inside(const struct monitored *w)
+{
+	if (w->setup.pidfd != -1)
+		(void)syscall(
+		    SYS_pidfd_send_signal, w->setup.pidfd, SIGKILL, NULL, 0);
+	else
+		(void)kill(w->setup.inside, SIGKILL);
+}
+
 void
 monitor_give_up(struct monitor *m, int code)
 {
 	if (m->code == -1)
 		m->code = code;
 	if (!m->gone)
-		(void)kill(m->w->setup, SIGKILL);
+		kill_inside(m->w);
 }
 
 int
@@ -119,7 +131,7 @@ children(struct monitor *m)
 		}
 		monitor_notifier_ended(m, pid, status);
 		monitor_outside_gone(m, pid, status);
-		if (pid != m->w->setup)
+		if (pid != m->w->setup.child)
 			continue;
 		m->gone = 1;
 		m->usage = usage;
@@ -267,7 +279,7 @@ monitor_run(const struct monitored *w)
 	m.sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (m.sigfd == -1) {
 		log_warn("signalfd: %s", strerror(errno));
-		(void)kill(w->setup, SIGKILL);
+		kill_inside(w);
 		return EXIT_CARREL;
 	}
 	loop(&m);

@@ -13,7 +13,7 @@
 #include "ipc/egress.h"
 #include "ipc/limits.h"
 #include "ipc/pack.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "layers.h"
 #include "listing.h"

@@ -10,7 +10,7 @@
 #include "ipc/owned.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "place.h"
 #include "select.h"

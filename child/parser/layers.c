@@ -9,7 +9,7 @@
 
 #include "ipc/caller.h"
 #include "ipc/limits.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "layers.h"
 #include "place.h"
 

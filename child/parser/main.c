@@ -14,7 +14,7 @@
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "layers.h"
 #include "listing.h"
 #include "place.h"

@@ -6,7 +6,7 @@
 #include "ipc/caller.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "judge.h"
 #include "pack.h"

@@ -8,7 +8,7 @@
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "layers.h"
 #include "pack.h"

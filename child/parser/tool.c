@@ -10,7 +10,7 @@
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "place.h"
 #include "reader.h"

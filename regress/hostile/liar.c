@@ -12,7 +12,7 @@
 #include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/rule.h"
 #include "liar.h"
 

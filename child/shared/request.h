@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "caller.h"
+#include "ipc/caller.h"
 
 struct sender;
 struct receiver;

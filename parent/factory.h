@@ -8,4 +8,10 @@
  */
 void factory_run(int fd) __attribute__((noreturn));
 
+/*
+ * The same of hosted mode's server, whose process is in that network already,
+ * and has been locked into an empty root.
+ */
+void factory_serve(int fd, int any) __attribute__((noreturn));
+
 #endif
