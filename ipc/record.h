@@ -57,6 +57,9 @@ enum record_type {
 	RECORD_LINE,
 	RECORD_FAULT,
 	RECORD_CATALOGUE_END, /* counts, once */
+	/* from the parser, to the launcher: what login.conf says */
+	RECORD_LOGIN, /* version, once */
+	RECORD_LOGIN_END, /* how many, once */
 	RECORD_TYPES
 };
 
@@ -75,6 +78,7 @@ extern const struct record_rule record_ready[];
 extern const struct record_rule record_kept[];
 extern const struct record_rule record_described[];
 extern const struct record_rule record_catalogue[];
+extern const struct record_rule record_login[];
 
 /* Where in its table a stream is. */
 struct record_state {

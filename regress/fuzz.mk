@@ -14,6 +14,7 @@ FUZZ += dns
 FUZZ += elf
 FUZZ += http
 FUZZ += kept
+FUZZ += login
 FUZZ += options
 FUZZ += policy
 FUZZ += reader
@@ -22,6 +23,7 @@ FUZZ += request
 FUZZ += resolve
 FUZZ += screen
 FUZZ += tls
+FUZZ += told
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 

@@ -41,6 +41,8 @@ WRITERS = {
     "LINE": ("child/shared/catalogue.c", r"^put_line\("),
     "FAULT": ("child/shared/catalogue.c", r"^put_fault\("),
     "CATALOGUE_END": ("child/shared/catalogue.c", r"^put_end\("),
+    "LOGIN": ("child/shared/login.c", r"^put_login\("),
+    "LOGIN_END": ("child/shared/login.c", r"^put_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

@@ -23,6 +23,7 @@
 #include "ipc/log.h"
 #include "child/shared/request.h"
 #include "launch.h"
+#include "login.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -203,6 +204,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	status_open(o.command == COMMAND_RUN ? o.status_fd : -1);
 	install_find(&in);
 	pack_place(&o);
+	if (o.login != 0)
+		login_find(&in, st, server != -1, &o);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
 	if (o.command == COMMAND_IMPORT)
@@ -234,6 +237,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		explain_profile(&in, &o, st, &c, &a);
 	}
 	protect_find(&in, st, o.pack, &c);
+	if (o.login != 0)
+		protect_login(&c);
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);
 	ask_start(&in, &a);

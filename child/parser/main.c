@@ -8,6 +8,7 @@
 
 #include "catalogue.h"
 #include "child/shared/catalogue.h"
+#include "child/shared/login.h"
 #include "child/shared/tool.h"
 #include "config.h"
 #include "ipc/channel.h"
@@ -17,6 +18,7 @@
 #include "child/shared/request.h"
 #include "layers.h"
 #include "listing.h"
+#include "login.h"
 #include "place.h"
 #include "resolve.h"
 #include "sandbox.h"
@@ -31,6 +33,7 @@
  */
 
 #define PARENT 3
+#define LOGIN  4 /* login.conf, where that is asked for */
 
 #if SANDBOX_SANITIZED
 /* The search for leaks reads /proc; the unit tests can do it, in here not. */
@@ -43,7 +46,10 @@ __asan_default_options(void)
 }
 #endif
 
-/* The socket is there, and nothing else but it and 0-2. 0 or -1. */
+/*
+ * The socket is there, and nothing else but it, 0-2 and what may be
+ * login.conf. 0 or -1.
+ */
 static int
 begin(void)
 {
@@ -59,7 +65,7 @@ begin(void)
 	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
 	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
 		return -1;
-	return (int)syscall(SYS_close_range, PARENT + 1U, ~0U, 0U);
+	return (int)syscall(SYS_close_range, LOGIN + 1U, ~0U, 0U);
 }
 
 static int
@@ -158,6 +164,36 @@ describe(int64_t deadline, const struct request *q, const struct layers *ls)
 	_exit(0);
 }
 
+/* What login.conf says of the caller; nothing else is read, or can be. */
+static int
+login(int64_t deadline, const struct request *q)
+{
+	static char none[] = "";
+	const struct request nothing = {.shipped = none,
+	    .host = none,
+	    .user = none,
+	    .host_config = none,
+	    .user_config = none};
+	struct layers ls;
+	struct policy po;
+	struct place nowhere = {&po, "", ""};
+	struct login l;
+	struct sender s;
+	int fd = LOGIN;
+
+	memset(&po, 0, sizeof(po));
+	layers_open(&ls, &nothing);
+	if (fcntl(LOGIN, F_SETFD, FD_CLOEXEC) == -1)
+		return EXIT_CARREL;
+	if (sandbox_enter(&ls, 0, &nowhere) == -1)
+		fd = -1; /* that is the answer, and nothing is read */
+	if (login_read(&po, fd, &q->caller, &l) == -1 ||
+	    sender_init(&s, PARENT, deadline) == -1 ||
+	    login_send(&s, &l) == -1 || close(PARENT) == -1)
+		return EXIT_CARREL;
+	_exit(0);
+}
+
 int
 main(void)
 {
@@ -171,6 +207,9 @@ main(void)
 	memset(&po, 0, sizeof(po));
 	if (begin() == -1 || receive(deadline, &q) == -1)
 		return EXIT_CARREL;
+	if ((q.flags & REQUEST_LOGIN) != 0)
+		return login(deadline, &q);
+	close(LOGIN); /* there is none, or it is not asked for */
 	layers_open(&ls, &q);
 	if ((q.flags & REQUEST_CATALOGUE) != 0)
 		return describe(deadline, &q, &ls);

@@ -21,7 +21,7 @@
 /* What a new process of the server is told; descriptors come beside it. */
 struct told {
 	int32_t terminal, has_tty, audited, nargs;
-	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
+	int32_t shell, login, verbose, wait_all, allow_ptrace, without_landlock;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -59,6 +59,7 @@ setup_ask(
 	t->audited = s->audited;
 	t->nargs = nargs;
 	t->shell = o->shell;
+	t->login = (int32_t)o->login;
 	t->verbose = o->verbose;
 	t->wait_all = o->wait_all;
 	t->allow_ptrace = o->allow_ptrace;
@@ -118,11 +119,14 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 		_exit(1);
 	server_use(client);
 	o.shell = t.shell;
+	o.login = (unsigned)t.login;
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
 	o.without_landlock = t.without_landlock;
-	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
+	o.argv = t.shell && t.login == 0
+		     ? NULL
+		     : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;
 	s.start = st;
 	s.uid = getuid();

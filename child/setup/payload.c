@@ -195,9 +195,11 @@ void
 payload_exec(const struct setup *s, const struct plan *plan,
     const struct limits *limits, volatile int *failed)
 {
-	char *shell[] = {s->caller->shell, NULL};
+	char **words = options_words(s->options, s->caller->shell);
 	char **env = environment(plan);
 
+	if (words == NULL)
+		fail(s, failed, PAYLOAD_SETUP, "its arguments");
 	if (env == NULL)
 		fail(s, failed, PAYLOAD_SETUP, "the environment");
 	if (setpgid(0, 0) == -1)
@@ -209,6 +211,5 @@ payload_exec(const struct setup *s, const struct plan *plan,
 	narrow(s, plan, failed);
 	if (give_back(s->start, limits) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "limits and signals");
-	search(
-	    s, plan, failed, s->options->shell ? shell : s->options->argv, env);
+	search(s, plan, failed, words, env);
 }

@@ -14,7 +14,8 @@ struct receiver;
 #define REQUEST_WITHOUT_LANDLOCK 0x02 /* --without-landlock */
 #define REQUEST_DESCRIBE	 0x04 /* the answer is record_described */
 #define REQUEST_CATALOGUE	 0x08 /* the answer is record_catalogue */
-#define REQUEST_FLAGS		 0x0f
+#define REQUEST_LOGIN		 0x10 /* the answer is record_login */
+#define REQUEST_FLAGS		 0x1f
 
 /* What the parser is asked to resolve. "" for a directory that is not used. */
 struct request {

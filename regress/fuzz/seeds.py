@@ -450,3 +450,23 @@ for name, stream in (
         ("flags", catalogue(lines=[line(flags=4)])),
         ("digest", catalogue([item("", 1), item(digest="zz")]))):
     keep("catalogue", name, stream)
+
+
+LOGIN, LOGIN_END = NUMBERS["LOGIN"], NUMBERS["LOGIN_END"]
+
+
+def login(shell="/bin/sh", what="", names=("a", "@sys"), fix="", count=None,
+          version=1):
+    return (record(LOGIN, struct.pack("=HI", version, 3), string(shell),
+                   string(what), string(fix)) +
+            b"".join(record(SELECT, string(x)) for x in names) +
+            record(LOGIN_END, struct.pack("=I", len(names) if count is None
+                                          else count)))
+
+
+for name, stream in (
+        ("good", login()), ("refused", login("", "no \x1b[m", (), "fix")),
+        ("both", login("/bin/sh", "no")), ("neither", login("", "", ())),
+        ("relative", login("sh")), ("name", login(names=("../x",))),
+        ("count", login(count=1)), ("version", login(version=2))):
+    keep("told", name, stream)
