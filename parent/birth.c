@@ -66,7 +66,7 @@ inside(const struct served *s, const struct birth *b, int client, int hand)
 		_exit(1);
 	proc = mountapi_new("proc", none,
 	    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (proc == -1 || op_send(hand, "", 1, &proc, 1) == -1 ||
+	if (proc == -1 || pass_send(hand, "", 1, &proc, 1) == -1 ||
 	    close(proc) == -1 || close(hand) == -1)
 		_exit(1);
 	if (caps_become(s->uid, s->gid, &f) == -1)
@@ -81,11 +81,11 @@ inside(const struct served *s, const struct birth *b, int client, int hand)
 static int
 take_proc(int hand)
 {
-	int fds[OP_FDS];
+	int fds[PASS_FDS];
 	size_t n;
 	char byte;
 
-	if (op_receive(hand, &byte, sizeof(byte), fds, &n) == 1 && n == 1)
+	if (pass_receive(hand, &byte, sizeof(byte), fds, &n) == 1 && n == 1)
 		return fds[0];
 	while (n > 0)
 		close(fds[--n]);

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child/setup/confine.h"
+#include "caps.h"
 #include "factory.h"
 #include "ipc/egress.h"
 #include "ipc/factory.h"
@@ -67,7 +67,7 @@ give_up(void)
 	    setrlimit(RLIMIT_NOFILE, &few) == -1 ||
 	    setrlimit(RLIMIT_FSIZE, &none) == -1)
 		return -1;
-	return filter_enter_factory(&f);
+	return factory_filter();
 }
 
 /*

@@ -14,4 +14,7 @@ void factory_run(int fd) __attribute__((noreturn));
  */
 void factory_serve(int fd, int any) __attribute__((noreturn));
 
+/* seccomp(2): all that it does from now on is in factory.table. 0 or -1. */
+int factory_filter(void);
+
 #endif

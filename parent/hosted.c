@@ -52,7 +52,7 @@ only(int fd)
 }
 
 int
-hosted_split(int argc, char **argv, const struct start *st, pid_t *server)
+hosted_split(int argc, char **argv, const struct start *st, pid_t *pid)
 {
 	const struct served s = {.uid = getuid(),
 	    .gid = getgid(),
@@ -62,7 +62,7 @@ hosted_split(int argc, char **argv, const struct start *st, pid_t *server)
 	struct failure f = {.step = CAUSE_OTHER};
 	int pair[2];
 
-	*server = 0;
+	*pid = 0;
 	if (!caps_privileged())
 		return -1;
 	if (prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) == 1)
@@ -73,13 +73,13 @@ hosted_split(int argc, char **argv, const struct start *st, pid_t *server)
 		give_up(&f);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1)
 		fatal("socketpair: %s", strerror(errno));
-	*server = fork();
-	if (*server == -1)
+	*pid = fork();
+	if (*pid == -1)
 		fatal("fork: %s", strerror(errno));
-	if (*server == 0) {
+	if (*pid == 0) {
 		if (out_of_reach(&f) == -1 || only(pair[1]) == -1)
 			_exit(EXIT_CARREL);
-		serve(pair[1], &s);
+		recorder(pair[1], &s);
 	}
 	close(pair[1]);
 	if (caps_become(s.uid, s.gid, &f) == -1)

@@ -6,14 +6,14 @@
 #include <sys/types.h>
 
 #include "ipc/address.h"
+#include "ipc/pass.h"
 
 /*
  * What hosted mode's server is asked for: one datagram a question over a
- * SOCK_SEQPACKET pair, with at most OP_FDS descriptors, and one answer. The
+ * SOCK_SEQPACKET pair, with at most PASS_FDS descriptors, and one answer. The
  * server resolves no path: what it works on comes as a descriptor.
  */
 
-#define OP_FDS	    3
 #define OP_TOLD_MAX 16384  /* bytes of OP_START, which the server hands on */
 #define OP_MAX	    200000 /* questions of one set-up */
 #define OP_SECONDS  30	   /* until an answer has to be there */
@@ -53,18 +53,6 @@ struct op_answer {
 	int32_t err; /* 0, or an errno */
 	int32_t number;
 };
-
-/*
- * Sends len bytes and n descriptors, which stay open here. 0 or -1. Waits.
- */
-int op_send(int fd, const void *, size_t len, const int *fds, size_t n);
-
-/*
- * Receives one datagram of at most cap bytes, and at most OP_FDS descriptors,
- * close-on-exec. Returns its length, 0 when the other end is gone, or -1 with
- * errno: EBADMSG when it is longer, or holds anything else. *n: how many.
- */
-ssize_t op_receive(int fd, void *, size_t cap, int fds[OP_FDS], size_t *n);
 
 /*
  * Asks, and waits up to OP_SECONDS. give: a descriptor, or -1. got: where the

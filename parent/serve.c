@@ -1,14 +1,10 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "caps.h"
@@ -23,7 +19,8 @@
 #include "start.h"
 
 /*
- * The server of hosted mode. Whoever asks is the user, and may be his own
+ * The server of hosted mode, which ends as soon as the new root stands.
+ * Whoever asks is the user, and may be his own
  * program: what is done here is safe whatever is asked, in any order. Mounts
  * are made and moved in a mount namespace where only processes with
  * no_new_privs are, so no program with privilege ever sees them.
@@ -37,14 +34,11 @@
 
 struct server {
 	const struct served *served;
-	int launcher; /* -1: it is gone */
-	int client;   /* the set-up; -1: not born, or gone */
-	pid_t inside; /* 0: not born */
-	int alive;    /* pidfd of it */
-	int pending;  /* a mount that is not attached; -1 */
-	int proc;     /* the same, of birth(); -1: it was taken */
-	int root;     /* the first that was moved; -1 */
-	int pivoted;
+	int client;  /* the set-up */
+	int pending; /* a mount that is not attached; -1 */
+	int proc;    /* the same, of birth(); -1: it was taken */
+	int root;    /* the first that was moved; -1 */
+	int pivoted; /* nothing is left to be done with privilege */
 	unsigned asked;
 };
 
@@ -295,11 +289,11 @@ answer(struct server *s)
 {
 	struct op_answer a = {.err = EPERM};
 	struct op q;
-	int fds[OP_FDS], give = -1, n;
+	int fds[PASS_FDS], give = -1, n;
 	size_t nfds;
 	ssize_t len;
 
-	len = op_receive(s->client, &q, sizeof(q), fds, &nfds);
+	len = pass_receive(s->client, &q, sizeof(q), fds, &nfds);
 	if (len == sizeof(q) && legal(s, &q, nfds)) {
 		s->asked++;
 		n = -1;
@@ -314,110 +308,50 @@ answer(struct server *s)
 		len = -1;
 	while (nfds > 0)
 		close(fds[--nfds]);
-	if (op_send(s->client, &a, sizeof(a), &give, give != -1) == -1)
+	if (pass_send(s->client, &a, sizeof(a), &give, give != -1) == -1)
 		len = -1;
 	if (give != -1 && give != s->pending)
 		close(give);
 	return len > 0;
 }
 
-/* The launcher's only question. It is answered in any case. */
-static void
-begin(struct server *s)
+/* The launcher is answered in any case, and the recorder if it was born. */
+static int
+begin(struct server *s, int launcher, int recorder, const struct birth *b)
 {
-	static struct birth b;
-	struct born answer = {.err = EPROTO};
-	ssize_t len;
+	struct born born = {.err = 0};
+	int alive = -1;
 
-	len = op_receive(s->launcher, b.told, sizeof(b.told), b.fds, &b.nfds);
-	if (len == 0)
-		_exit(0); /* it needs no privilege for what it does */
-	if (len > 0) {
-		b.len = (size_t)len;
-		answer.pid = birth(s->served, &b, &s->client, &s->proc);
-		answer.err = answer.pid == -1 ? errno : 0;
-		s->inside = answer.pid;
-	}
-	while (b.nfds > 0)
-		close(b.fds[--b.nfds]);
-	if (answer.err == 0) {
-		s->alive = (int)syscall(SYS_pidfd_open, s->inside, 0);
-		if (s->alive == -1)
-			answer.err = errno;
-	}
-	(void)op_send(
-	    s->launcher, &answer, sizeof(answer), &s->alive, s->alive != -1);
-	if (answer.err != 0)
-		_exit(EXIT_CARREL); /* with the set-up's socket */
-}
-
-/* Nothing of the user's is open any more, and no terminal is near. */
-static void
-retire(struct server *s)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	(void)s;
-	if (null == -1 || dup2(null, 0) == -1 || dup2(null, 1) == -1 ||
-	    dup2(null, 2) == -1)
-		_exit(EXIT_CARREL);
-	close(null);
-	(void)setsid();
-}
-
-/* Ends as the set-up did, so that whoever waits sees that. */
-static void __attribute__((noreturn)) end_as(int status)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	if (WIFEXITED(status))
-		_exit(WEXITSTATUS(status));
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)raise(WTERMSIG(status));
-	_exit(128 + WTERMSIG(status));
-}
-
-/* Until everything inside is gone. */
-static void __attribute__((noreturn)) watch(struct server *s)
-{
-	struct pollfd p[2] = {{.fd = s->client, .events = POLLIN},
-	    {.fd = s->alive, .events = POLLIN}};
-	int status;
-
-	for (;;) {
-		if (poll(p, 2, -1) == -1 && errno != EINTR)
-			_exit(EXIT_CARREL);
-		if (p[0].revents != 0 && !answer(s)) {
-			close(s->client);
-			p[0].fd = -1;
-		}
-		if (p[0].fd != -1 && s->pivoted) {
-			struct failure f;
-
-			/* nothing is left to be done with privilege */
-			close(s->client);
-			p[0].fd = -1;
-			if (caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 ||
-			    caps_drop(&f) == -1)
-				_exit(EXIT_CARREL);
-		}
-		if (p[1].revents != 0 &&
-		    waitpid(s->inside, &status, 0) == s->inside)
-			end_as(status);
-	}
+	born.pid = birth(s->served, b, &s->client, &s->proc);
+	if (born.pid == -1)
+		born.err = errno;
+	else if ((alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
+		born.err = errno;
+	if (pass_send(launcher, &born, sizeof(born), &alive, alive != -1) ==
+		-1 ||
+	    pass_send(recorder, &born, sizeof(born), NULL, 0) == -1)
+		born.err = EPIPE;
+	if (alive != -1)
+		close(alive);
+	return born.err == 0 ? 0 : -1;
 }
 
 void
-serve(int launcher, const struct served *served)
+serve(const struct served *served, const struct birth *b, int launcher,
+    int recorder)
 {
 	static struct server s = {
-	    .client = -1, .alive = -1, .pending = -1, .proc = -1, .root = -1};
+	    .client = -1, .pending = -1, .proc = -1, .root = -1};
+	int fd;
 
 	s.served = served;
-	s.launcher = launcher;
-	begin(&s);
-	close(s.launcher);
-	retire(&s);
-	watch(&s);
+	if (begin(&s, launcher, recorder, b) == -1)
+		_exit(EXIT_CARREL);
+	close(launcher);
+	close(recorder);
+	for (fd = 0; fd <= 2; fd++)
+		close(fd); /* the set-up has them now */
+	while (!s.pivoted && answer(&s))
+		;
+	_exit(0);
 }

@@ -10,7 +10,7 @@ MANUAL = "man/carrel-ipc.7"
 WRITERS = {
     "REQUEST": ("child/shared/request.c", r"^put_head\("),
     "SELECT": ("child/shared/request.c", r"RECORD_SELECT\), "),
-    "CALLER": ("ipc/caller.c", r"^caller_put\("),
+    "CALLER": ("child/shared/caller.c", r"^caller_put\("),
     "REQUEST_END": None,
     "POLICY": ("ipc/policy_wire.c", r"^put_head\("),
     "PROFILE": ("ipc/policy_wire.c", r"^put_profile\("),

@@ -18,7 +18,7 @@
 #include "events.h"
 #include "explain.h"
 #include "helper.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "child/shared/request.h"
@@ -120,13 +120,13 @@ begin_run(const struct install *in, const struct options *o,
 	    .gid = getgid(),
 	    .parser = a->fd,
 	    .deadline = a->deadline};
-	int control[2];
+	int control[2], r;
 
 	session_keyring();
 	outside_init(w->outside);
 	terminal_find(w->terminal);
 	name_run(w->run);
-	events_open(o, s.uid, w->terminal->fd, w->run);
+	events_open(o, s.uid, w->terminal->fd, w->run, server);
 	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1)
@@ -143,8 +143,13 @@ begin_run(const struct install *in, const struct options *o,
 	s.files[SETUP_STATUS] = o->status_file;
 	s.files[SETUP_EVENTS] = events_path(0);
 	s.files[SETUP_EVENTS_NAMED] = events_path(1);
-	if (server != -1 ? setup_ask(&s, server, count(o->argv), &w->setup)
-			 : setup_start(&s, &w->setup))
+	r = server != -1 ? setup_ask(&s, server, count(o->argv), &w->setup)
+			 : setup_start(&s, &w->setup);
+	if (r == -1 && server != -1 && errno == ENOTCONN)
+		fatal("hosted mode writes to the host's log, and there is "
+		      "none (/dev/log, /dev/kmsg): have it started, or run "
+		      "with --user-mode");
+	if (r == -1)
 		setup_refused(errno);
 	close(control[1]);
 }
@@ -196,6 +201,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 
 	read_options(argc, argv, &o);
 	start_close(o.status_fd, server);
+	o.hosted = server != -1 && !o.user_mode;
 	if (o.command != COMMAND_RUN || o.user_mode)
 		dismiss(&server, pid);
 	if (o.user_mode && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1)
@@ -205,7 +211,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	install_find(&in);
 	pack_place(&o);
 	if (o.login != 0)
-		login_find(&in, st, server != -1, &o);
+		login_find(&in, st, server, &o);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
 	if (o.command == COMMAND_IMPORT)

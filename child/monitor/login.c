@@ -11,7 +11,7 @@
 #include "child/shared/login.h"
 #include "child/shared/request.h"
 #include "config.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
@@ -27,14 +27,14 @@
  * The message, and a record of it: a login that is refused is what somebody
  * will ask the administrator about. There is no run yet that could tell.
  */
-static void __attribute__((noreturn))
-refuse(const struct options *o, const struct caller *c, const char *why)
+static void __attribute__((noreturn)) refuse(const struct options *o,
+    const struct caller *c, int server, const char *why)
 {
 	char **words = options_words(o, NULL);
 	struct audit_line l;
 	struct audit a;
 
-	if (audit_open(&a) == 0) {
+	if (audit_open(&a, server) == 0) {
 		audit_begin(&l, AUDIT_WARNING, "refused");
 		audit_text(&l, "mode", "login");
 		audit_text(&l, "user", c->user);
@@ -109,7 +109,7 @@ take(struct options *o, struct login *l)
 }
 
 void
-login_find(const struct install *in, const struct start *st, int hosted,
+login_find(const struct install *in, const struct start *st, int server,
     struct options *o)
 {
 	char why[TEXT_MAX_LEN] = "";
@@ -120,16 +120,16 @@ login_find(const struct install *in, const struct start *st, int hosted,
 	forget_places(st);
 	account_find(st, o, &c);
 	if (c.uid == 0)
-		refuse(o, &c,
+		refuse(o, &c, server,
 		    "root cannot be confined by carrel-sh; give root "
 		    "another shell: chsh -s /bin/bash root");
-	if (!hosted)
-		refuse(o, &c,
+	if (server == -1)
+		refuse(o, &c, server,
 		    "carrel-sh needs hosted mode: as root install "
 		    "carrel setuid root (chmod u+s, or "
 		    "dpkg-reconfigure carrel)");
 	if ((c.flags & CALLER_NO_ACCOUNT) != 0)
-		refuse(o, &c, "the account has no row in /etc/passwd");
+		refuse(o, &c, server, "the account has no row in /etc/passwd");
 	ask_open(&a);
 	a.flags = REQUEST_LOGIN;
 	a.file = open(LOGIN_CONF,
@@ -139,18 +139,18 @@ login_find(const struct install *in, const struct start *st, int hosted,
 		    LOGIN_CONF ": %s; have root write "
 			       "it, see carrel.conf(5)",
 		    strerror(errno));
-		refuse(o, &c, why);
+		refuse(o, &c, server, why);
 	}
 	ask_send(&a, in, o, st, &c);
 	ask_start(in, &a);
 	close(a.file);
 	memset(&l, 0, sizeof(l));
 	if (hear(&a, &l, why, sizeof(why)) == -1)
-		refuse(o, &c, why);
+		refuse(o, &c, server, why);
 	if (l.what[0] != '\0') {
 		text_add(why, sizeof(why), LOGIN_CONF ":%u: %s%s%s", l.line,
 		    l.what, l.fix[0] != '\0' ? "; " : "", l.fix);
-		refuse(o, &c, why);
+		refuse(o, &c, server, why);
 	}
 	take(o, &l);
 	caller_free(&c);

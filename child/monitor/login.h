@@ -27,11 +27,12 @@ int login_options(int argc, char **argv, struct options *, const char **say,
 
 /*
  * Has login.conf read, and puts its answer into the options: profiles and
- * shell. Takes what a user could say of places out of the environment (HOME,
- * XDG_*). Ends the program, with a record in the host's log, where there is no
- * hosted mode or login.conf does not say how this account logs in.
+ * shell. server: of hosted mode, or -1. Takes what a user could say of places
+ * out of the environment (HOME, XDG_*). Ends the program, with a record in the
+ * host's log, where there is no hosted mode or login.conf does not say how this
+ * account logs in.
  */
 void login_find(
-    const struct install *, const struct start *, int hosted, struct options *);
+    const struct install *, const struct start *, int server, struct options *);
 
 #endif

@@ -8,7 +8,7 @@
 #include "claim.h"
 #include "config.h"
 #include "format.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/check.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"

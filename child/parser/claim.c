@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "claim.h"
 #include "expand.h"
 #include "ipc/check.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "child/shared/login.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"

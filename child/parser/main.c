@@ -9,7 +9,7 @@
 #include "catalogue.h"
 #include "child/shared/catalogue.h"
 #include "child/shared/login.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "config.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"

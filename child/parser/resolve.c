@@ -3,7 +3,7 @@
 
 #include "claim.h"
 #include "environ.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "child/shared/request.h"

@@ -4,7 +4,7 @@
 
 #include "config.h"
 #include "graph.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "egress.h"
 #include "expand.h"
 #include "format.h"

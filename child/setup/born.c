@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "child/monitor/options.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "keyring.h"
 #include "parent/hosted.h"
@@ -47,7 +47,7 @@ setup_ask(
 {
 	const struct options *o = s->options;
 	struct told *t = calloc(1, sizeof(*t));
-	int fds[] = {s->control, s->parser, s->tty}, got[OP_FDS];
+	int fds[] = {s->control, s->parser, s->tty}, got[PASS_FDS];
 	struct born b;
 	size_t i, n;
 	int r;
@@ -69,16 +69,17 @@ setup_ask(
 	for (i = 0; r == 0 && i < SETUP_FILES; i++)
 		r = copy(t->files[i], sizeof(t->files[i]), s->files[i]);
 	if (r == 0)
-		r = op_send(server, t, sizeof(*t), fds, t->has_tty ? 3 : 2);
+		r = pass_send(server, t, sizeof(*t), fds, t->has_tty ? 3 : 2);
 	free(t);
 	if (r == -1)
 		return -1;
 	n = 0;
-	if (op_receive(server, &b, sizeof(b), got, &n) != sizeof(b))
+	if (pass_receive(server, &b, sizeof(b), got, &n) != sizeof(b))
 		b.err = EPIPE;
 	if (b.err == 0 && n == 1) {
 		out->inside = b.pid;
 		out->pidfd = got[0];
+		out->server = server;
 		return 0;
 	}
 	while (n > 0)

@@ -34,8 +34,6 @@ int landlock_enter(const struct plan *, struct failure *);
 #define FILTER_NO_SPAWN	  0x10 /* spawn = no: not for pid 1, which forks */
 #define FILTER_WATCH	  0x20 /* report = fs: of filter_notify() */
 int filter_enter(uint32_t flags, struct failure *);
-/* That of factory.table. */
-int filter_enter_factory(struct failure *);
 
 /*
  * In the payload's own process: one filter more. notify: each execve(2) and

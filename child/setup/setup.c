@@ -18,7 +18,7 @@
 #include "confine.h"
 #include "control.h"
 #include "init.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -330,7 +330,7 @@ setup_start(const struct setup *s, struct setup_process *out)
 	if (pid == 0)
 		setup_main(&mine, &caller);
 	out->child = out->inside = pid;
-	out->pidfd = -1;
+	out->pidfd = out->server = -1;
 	return pid == -1 ? -1 : 0;
 }
 

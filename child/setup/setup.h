@@ -42,6 +42,7 @@ struct setup_process {
 	pid_t child;  /* to be waited for: itself, or who made it */
 	pid_t inside; /* pid 1 of the sandbox */
 	int pidfd;    /* of it, in hosted mode; else -1 */
+	int server;   /* hosted mode: who will tell how it ended; else -1 */
 };
 
 /*

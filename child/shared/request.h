@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/caller.h"
+#include "caller.h"
 
 struct sender;
 struct receiver;

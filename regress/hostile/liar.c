@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"

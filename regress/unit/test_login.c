@@ -5,7 +5,7 @@
 #include "child/monitor/options.h"
 #include "child/parser/login.h"
 #include "child/shared/login.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "parse_help.h"
 
