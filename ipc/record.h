@@ -58,7 +58,7 @@ enum record_type {
 	RECORD_FAULT,
 	RECORD_CATALOGUE_END, /* counts, once */
 	/* from the parser, to the launcher: what login.conf says */
-	RECORD_LOGIN, /* version, once */
+	RECORD_LOGIN,	  /* version, once */
 	RECORD_LOGIN_END, /* how many, once */
 	RECORD_TYPES
 };
