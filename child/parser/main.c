@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "catalogue.h"
+#include "ceiling.h"
 #include "child/shared/catalogue.h"
 #include "child/shared/login.h"
+#include "child/shared/ceiling.h"
 #include "ipc/tool.h"
 #include "config.h"
 #include "ipc/channel.h"
@@ -33,7 +35,7 @@
  */
 
 #define PARENT 3
-#define LOGIN  4 /* login.conf, where that is asked for */
+#define GIVEN  4 /* the file of REQUEST_CEILING and REQUEST_LOGIN */
 
 #if SANDBOX_SANITIZED
 /* The search for leaks reads /proc; the unit tests can do it, in here not. */
@@ -65,7 +67,7 @@ begin(void)
 	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
 	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
 		return -1;
-	return (int)syscall(SYS_close_range, LOGIN + 1U, ~0U, 0U);
+	return (int)syscall(SYS_close_range, GIVEN + 1U, ~0U, 0U);
 }
 
 static int
@@ -168,28 +170,56 @@ describe(int64_t deadline, const struct request *q, const struct layers *ls)
 static int
 login(int64_t deadline, const struct request *q)
 {
-	static char none[] = "";
-	const struct request nothing = {.shipped = none,
-	    .host = none,
-	    .user = none,
-	    .host_config = none,
-	    .user_config = none};
 	struct layers ls;
 	struct policy po;
 	struct place nowhere = {&po, "", ""};
 	struct login l;
 	struct sender s;
-	int fd = LOGIN;
+	int fd = GIVEN;
 
 	memset(&po, 0, sizeof(po));
-	layers_open(&ls, &nothing);
-	if (fcntl(LOGIN, F_SETFD, FD_CLOEXEC) == -1)
+	layers_none(&ls, &q->caller);
+	if (fcntl(GIVEN, F_SETFD, FD_CLOEXEC) == -1)
 		return EXIT_CARREL;
 	if (sandbox_enter(&ls, 0, &nowhere) == -1)
 		fd = -1; /* that is the answer, and nothing is read */
 	if (login_read(&po, fd, &q->caller, &l) == -1 ||
 	    sender_init(&s, PARENT, deadline) == -1 ||
 	    login_send(&s, &l) == -1 || close(PARENT) == -1)
+		return EXIT_CARREL;
+	_exit(0);
+}
+
+/*
+ * The ceiling of the host: nothing but this descriptor, and no directory, is
+ * ever open or can be opened. What is wrong with the file is in the answer.
+ */
+static int
+limit(int64_t deadline, const struct request *q)
+{
+	struct place at = {.profile = "", .file = q->host_config};
+	struct text_file f = {.path = q->host_config};
+	struct ceiling c;
+	struct layers ls;
+	struct policy faults;
+	struct sender s;
+
+	memset(&c, 0, sizeof(c));
+	memset(&faults, 0, sizeof(faults));
+	at.po = &faults;
+	layers_none(&ls, &q->caller);
+	if (sandbox_enter(
+		&ls, (q->flags & REQUEST_WITHOUT_LANDLOCK) != 0, &at) == 0 &&
+	    layers_ceiling(&ls, &at, GIVEN, &f) == 1)
+		(void)ceiling_parse(&at, &q->caller, f.data, f.len, &c);
+	/* without memory there is neither a ceiling nor a reason */
+	if (c.file == NULL && faults.nrefusals == 0)
+		return EXIT_CARREL;
+	if (c.file == NULL)
+		c.file = q->host_config;
+	c.faults = faults;
+	if (sender_init(&s, PARENT, deadline) == -1 ||
+	    ceiling_send(&s, &c) == -1 || close(PARENT) == -1)
 		return EXIT_CARREL;
 	_exit(0);
 }
@@ -207,9 +237,11 @@ main(void)
 	memset(&po, 0, sizeof(po));
 	if (begin() == -1 || receive(deadline, &q) == -1)
 		return EXIT_CARREL;
+	if ((q.flags & REQUEST_CEILING) != 0)
+		return limit(deadline, &q);
 	if ((q.flags & REQUEST_LOGIN) != 0)
 		return login(deadline, &q);
-	close(LOGIN); /* there is none, or it is not asked for */
+	close(GIVEN); /* there is none, or it is not asked for */
 	layers_open(&ls, &q);
 	if ((q.flags & REQUEST_CATALOGUE) != 0)
 		return describe(deadline, &q, &ls);
