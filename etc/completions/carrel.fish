@@ -31,7 +31,7 @@ function __carrel_payload
             continue
         end
         switch $word
-            case -p --profile -f --pack -C --directory --events --status-fd
+            case -p --profile -f --pack -C --directory --events --status-fd -o --output --run
                 set skip yes
             case '-*'
                 test $word = --; and return 0
@@ -45,6 +45,7 @@ end
 complete -c carrel -f
 complete -c carrel -n __carrel_bare -a run -d 'run a command in a sandbox'
 complete -c carrel -n __carrel_bare -a shell -d 'your shell, inside'
+complete -c carrel -n __carrel_bare -a learn -d 'what a command lacked'
 complete -c carrel -n __carrel_bare -a explain -d 'what run would do'
 complete -c carrel -n __carrel_bare -a why -d 'what makes a thing visible'
 complete -c carrel -n __carrel_bare -a doctor -d 'can this host do it?'
@@ -55,7 +56,7 @@ complete -c carrel -n __carrel_bare -a violations -d 'what was refused'
 complete -c carrel -n __carrel_bare -l version -d 'show the version'
 complete -c carrel -n 'not __carrel_payload' -s h -l help -d 'show the usage'
 
-set -l run '__carrel_command run shell explain why; and not __carrel_payload'
+set -l run '__carrel_command run shell learn explain why; and not __carrel_payload'
 complete -c carrel -n $run -s n -l dry-run -d 'print what would be done'
 complete -c carrel -n $run -s v -l verbose -d 'say more'
 complete -c carrel -n $run -s p -l profile -x -a '(__carrel_profiles)' -d 'add a profile'
@@ -68,15 +69,19 @@ complete -c carrel -n $run -l status-fd -x -d 'write how it started and ended'
 complete -c carrel -n $run -l wait-all -d 'wait for what is left behind'
 complete -c carrel -n $run -l allow-ptrace -d 'let it trace its own processes'
 complete -c carrel -n $run -l without-landlock -d 'without the second wall'
+complete -c carrel -n $run -l user-mode -d 'without the privilege'
 complete -c carrel -n $run -l version -d 'show the version'
-complete -c carrel -n '__carrel_command run explain; and not __carrel_payload' -a '(__fish_complete_command)'
-complete -c carrel -n '__carrel_command run explain; and __carrel_payload' -F
+complete -c carrel -n '__carrel_command run learn explain; and not __carrel_payload' -a '(__fish_complete_command)'
+complete -c carrel -n '__carrel_command run learn explain; and __carrel_payload' -F
 complete -c carrel -n '__carrel_command why; and not __carrel_payload' -F
 
-complete -c carrel -n '__carrel_command explain why config violations; and not __carrel_payload' -l json -d 'for a program'
+complete -c carrel -n '__carrel_command learn explain why config violations; and not __carrel_payload' -l json -d 'for a program'
 complete -c carrel -n '__carrel_command explain; and not __carrel_payload' -l diff -d 'what the profiles change'
-complete -c carrel -n '__carrel_command violations' -l run -x -d 'all of one run'
+complete -c carrel -n '__carrel_command learn; and not __carrel_payload' -s o -l output -r -F -d 'where to'
+complete -c carrel -n '__carrel_command why violations; and not __carrel_payload' -l run -x -d 'all of one run'
 complete -c carrel -n '__carrel_command import' -a bwrap -d 'of bubblewrap'
+complete -c carrel -n '__carrel_command import' -a firejail -d 'of a firejail profile'
+complete -c carrel -n '__carrel_command import' -F
 
 set -l verbs list show tree dot validate lint test
 complete -c carrel -n "__carrel_command profile; and not __carrel_verb $verbs" -a "$verbs"

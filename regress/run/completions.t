@@ -88,7 +88,7 @@ def told(p):
         if m[1] in ("profile", "import"):
             verbs |= set(re.findall(
                 r"\b(?<!-)[a-z]+\b", re.split(r" -- |  +", re.sub(
-                    r"--?[a-z]+", "", m[2]))[0])) - {"a", "of", "it"}
+                    r"--?[a-z]+", "", m[2]))[0])) - {"a", "of", "it", "profile"}
         if "[the same" in m[2]:
             options |= commands["run"][1]
     return commands
@@ -97,7 +97,7 @@ def told(p):
 # of a command, an option with what it takes
 VALUES = {"-p": "@sys", "--profile": "@sys", "-f": "x", "--pack": "x", "-C": ".",
           "--directory": ".", "--events": "e", "--status-fd": "1",
-          "--run": "0" * 32}
+          "--run": "0" * 32, "-o": "x", "--output": "x"}
 
 
 def known(p, command, option):
@@ -114,7 +114,7 @@ with Place() as p:
     p.profile("mine", "[profile]\ndescription = mine\n")
     p.write("some-file", "")
     commands = told(p)
-    ok({"run", "shell", "explain", "why", "doctor", "profile", "import",
+    ok({"run", "shell", "learn", "explain", "why", "doctor", "profile", "import",
         "config", "violations"} <= set(commands) and
        {"list", "show", "tree", "dot", "validate", "lint", "test"} ==
        commands["profile"][0] and {"-n", "-v", "-p", "--events"} <=
@@ -129,7 +129,8 @@ with Place() as p:
         equal(sorted(got & want), sorted(want), "%s: every command" % name, got)
         got = offered(p, "carrel", "-")
         ok({"--help", "--version"} <= got, "%s: --help, --version" % name, got)
-        for command in ("run", "explain", "why", "config", "violations"):
+        for command in ("run", "learn", "explain", "why", "config",
+                        "violations"):
             got = offered(p, "carrel", command, "-")
             missing = commands[command][1] - got
             strange = [x for x in got if x.startswith("-") and
