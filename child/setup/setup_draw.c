@@ -143,7 +143,7 @@ setup_hear_policy(const struct setup *s, struct policy *po)
 		setup_end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
 	    announce_policy(s->control, err == 0 ? po : NULL, digest,
-		s->options->learn) == -1)
+		s->options->learn || s->options->nuses > 0) == -1)
 		err = errno;
 	if (err == EPIPE)
 		setup_await_go(s);
