@@ -236,8 +236,7 @@ payload_exec(const struct setup *s, const struct plan *plan,
 	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
 	if (plan->uses)
-		tell_first(s, plan,
-		    s->options->shell ? shell[0] : s->options->argv[0]);
+		tell_first(s, plan, words[0]);
 	/* with all signals blocked, and room for a descriptor */
 	narrow(s, plan, failed);
 	if (give_back(s->start, limits) == -1)
