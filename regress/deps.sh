@@ -57,6 +57,9 @@ check)
 	need cppcheck cppcheck
 	need rsyslog rsyslogd
 	need logrotate logrotate
+	need openssh-server sshd
+	need openssh-client ssh
+	need rsync rsync
 	need apparmor apparmor_parser
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck

@@ -118,11 +118,13 @@ ok 'makes it setuid' prints '4755 root root' mode /usr/bin/carrel
 ok 'by an override' prints 'root root 4755 /usr/bin/carrel' overridden
 ok 'the package once more' dpkg -i "$deb"
 ok 'and it stays setuid' prints '4755 root root' mode /usr/bin/carrel
-if as carrel run -- true 2>&1 | grep -q 'not in this version'; then
-	echo '# hosted mode is not in this version: nothing to try'
-else
-	smoke 'hosted mode'
-fi
+smoke 'hosted mode'
+printf '[default]\nprofile = @sys\nprofile = @own-home\n' \
+	>/etc/carrel/login.conf
+ok 'hosted mode: carrel-sh' prints $user as carrel-sh -c 'id -un'
+ok 'hosted mode: the same user mode view' prints $user \
+    as carrel run --user-mode -- id -un
+rm /etc/carrel/login.conf
 ok 'the answer no' answer false
 ok 'takes it back' prints '755 root root' mode /usr/bin/carrel
 ok 'and the override' not overridden
