@@ -188,7 +188,7 @@ launch(int argc, char **argv, const struct start *st)
 	install_find(&in);
 	pack_place(&o);
 	if (o.command == COMMAND_DOCTOR)
-		explain_doctor(&in);
+		explain_doctor(&in, &o, st);
 	if (o.command == COMMAND_IMPORT)
 		explain_import(&in, &o);
 	if (o.command == COMMAND_VIOLATIONS) {

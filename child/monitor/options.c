@@ -67,7 +67,7 @@ static const char usage_text[] =
     "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
     "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
     "'$VARIABLE'\n"
-    "       carrel doctor                           can this host do it?\n"
+    "       carrel doctor [--json]                  can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
     "       carrel import bwrap -- OPTION...        a profile of it\n"
     "       carrel config [--json]                  preferences in force\n"
@@ -473,6 +473,18 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+static int
+read_doctor(const struct reading *r, int argc, char **argv)
+{
+	if (argc == 2 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return say(r, usage_text);
+	r->o->json = argc == 2 && strcmp(argv[1], "--json") == 0;
+	if (argc > 1 + r->o->json)
+		return wrong(r, "carrel doctor takes --json, and nothing else");
+	return 0;
+}
+
 /* argv[0] is the command: import bwrap [--] WORD... */
 static int
 read_import(const struct reading *r, int argc, char **argv)
@@ -509,7 +521,7 @@ read_subject(const struct reading *r, int n, char **v)
 static int
 read_words(const struct reading *r, int argc, char **argv)
 {
-	int c, n, doctor = r->o->command == COMMAND_DOCTOR;
+	int c, n;
 	const char *word;
 
 	if (r->o->command == COMMAND_VIOLATIONS)
@@ -520,6 +532,8 @@ read_words(const struct reading *r, int argc, char **argv)
 		return read_import(r, argc, argv);
 	if (r->o->command == COMMAND_INSTALLED)
 		return read_screen(r, argc, argv);
+	if (r->o->command == COMMAND_DOCTOR)
+		return read_doctor(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {
@@ -531,8 +545,6 @@ read_words(const struct reading *r, int argc, char **argv)
 		if ((n = read_option(r, c, word)) != 0)
 			return n;
 	}
-	if (doctor && argc > 1)
-		return wrong(r, "doctor takes no arguments");
 	if (r->o->json && r->o->command != COMMAND_EXPLAIN &&
 	    r->o->command != COMMAND_WHY)
 		return wrong(r,

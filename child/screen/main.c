@@ -37,8 +37,9 @@ enter(int runs)
 int
 main(int argc, char *argv[])
 {
-	enter(argc > 2 && strcmp(argv[1], "profile") == 0 &&
-	      strcmp(argv[2], "test") == 0);
+	enter((argc > 2 && strcmp(argv[1], "profile") == 0 &&
+		  strcmp(argv[2], "test") == 0) ||
+	      (argc > 1 && strcmp(argv[1], "doctor") == 0));
 	if (argc == 3 && strcmp(argv[1], "explain") == 0)
 		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
 	if (argc > 2 && strcmp(argv[1], "import") == 0)
@@ -51,8 +52,8 @@ main(int argc, char *argv[])
 		    strcmp(argv[2], "json") == 0, argv[3]);
 	if (argc == 8 && strcmp(argv[1], "catalogue") == 0)
 		return installed_run(argv + 2, CHANNEL_FD);
-	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
-		return doctor_run(argv[2], argv[3]);
+	if (argc == 2 + DOCTOR_WORDS && strcmp(argv[1], "doctor") == 0)
+		return doctor_run(argv + 2);
 	if (argc == 5 && strcmp(argv[1], "violations") == 0)
 		return violations_run(
 		    argv[2], strcmp(argv[3], "json") == 0, argv[4]);
