@@ -18,6 +18,13 @@ struct factory_ask {
 	struct address address;
 };
 
+/* As it crosses: on one machine, between programs of one build. */
+struct factory_wire {
+	uint8_t udp, v6;
+	uint16_t port;
+	uint8_t address[16];
+};
+
 /*
  * Before the first question the set-up gives it what it needs, over the end
  * that the broker gets later: a socket of the sandbox's network namespace, and

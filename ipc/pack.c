@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "caller.h"
 #include "pack.h"
 #include "path.h"
 #include "policy.h"
@@ -122,15 +121,4 @@ pack_check(const struct policy *po, char *why, size_t len)
 		return -1;
 	}
 	return 0;
-}
-
-int
-pack_elsewhere(const struct policy *po, const struct caller *c)
-{
-	const struct grant *top;
-
-	if (pack_find(po) == -1)
-		return 0;
-	top = policy_find(po, PACK_DIR);
-	return top == NULL || strcmp(top->source, c->target) != 0;
 }

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-struct caller;
 struct grant;
 struct policy;
 
@@ -30,8 +29,5 @@ int pack_claims(const struct policy *, const struct grant *);
  * sentence in raw text. Pure.
  */
 int pack_check(const struct policy *, char *why, size_t len);
-
-/* 1 if what a checked policy has at PACK_DIR is not the target. Pure. */
-int pack_elsewhere(const struct policy *, const struct caller *);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "tool.h"
 #include "environ.h"
 #include "grow.h"
 #include "limits.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "child/setup/confine.h"
+#include "caps.h"
 #include "failure.h"
 
 #define CAPS_MAX 64 /* what struct caps can hold */
@@ -192,4 +192,88 @@ caps_privileged(void)
 		return 1;
 	return getauxval(AT_SECURE) != 0 || e != r || s != r || ge != gr ||
 	       gs != gr;
+}
+
+/* What the server's steps need: see the table in serve.c, and birth.c. */
+#define SERVED                                                                 \
+	(CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_SYS_CHROOT) |                  \
+	    CAPS_BIT(CAP_SETUID) | CAPS_BIT(CAP_SETGID) |                      \
+	    CAPS_BIT(CAP_NET_ADMIN) | CAPS_BIT(CAP_NET_RAW) |                  \
+	    CAPS_BIT(CAP_NET_BIND_SERVICE) | CAPS_BIT(CAP_SETPCAP))
+
+int
+caps_serve(struct failure *f)
+{
+	const struct caps served = {0, SERVED, 0};
+	struct caps c;
+	int cap;
+
+	if (caps_get(&c) == -1)
+		return failure_set(f, CAUSE_OTHER, "capget");
+	if ((c.permitted & SERVED) != SERVED) {
+		errno = 0;
+		return failure_set(f, CAUSE_OTHER,
+		    "installed with privilege, but not with all that hosted "
+		    "mode needs; install it set-user-id root (chmod u+s), or "
+		    "without privilege (chmod u-s, setcap -r)");
+	}
+	c.effective = c.permitted;
+	if (caps_set(&c) == -1)
+		return failure_set(f, CAUSE_OTHER, "capset");
+	for (cap = 0; cap < CAPS_MAX; cap++)
+		if ((SERVED & CAPS_BIT(cap)) == 0 &&
+		    control(PR_CAPBSET_DROP, cap, 0) == -1) {
+			if (errno == EINVAL && cap > 0)
+				break;
+			return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
+		}
+	if (control(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0) != 0)
+		return failure_set(f, CAUSE_OTHER, "PR_CAP_AMBIENT_CLEAR_ALL");
+	if (caps_set(&served) == -1)
+		return failure_set(f, CAUSE_OTHER, "capset");
+	return 0;
+}
+
+int
+caps_raise(uint64_t set)
+{
+	const struct caps c = {set, SERVED, 0};
+
+	return caps_set(&c);
+}
+
+/* The ids of this process, all of them, and no way back. */
+static int
+ids_prove(uid_t uid, gid_t gid, struct failure *f)
+{
+	uid_t r, e, s;
+	gid_t gr, ge, gs;
+
+	if (getresuid(&r, &e, &s) == -1 || getresgid(&gr, &ge, &gs) == -1)
+		return failure_set(f, CAUSE_OTHER, "reading ids");
+	errno = 0;
+	if (r != uid || e != uid || s != uid || gr != gid || ge != gid ||
+	    gs != gid)
+		return failure_set(f, CAUSE_OTHER, "ids of another are left");
+	if (uid != 0 && setresuid(0, 0, 0) != -1)
+		return failure_set(f, CAUSE_OTHER, "a way back to uid 0");
+	return 0;
+}
+
+int
+caps_become(unsigned uid, unsigned gid, struct failure *f)
+{
+	if (caps_raise(CAPS_BIT(CAP_SETPCAP) | CAPS_BIT(CAP_SETUID) |
+		       CAPS_BIT(CAP_SETGID)) == -1)
+		return failure_set(f, CAUSE_OTHER, "capset");
+	if (bounding_drop() == -1)
+		return failure_set(f, CAUSE_OTHER, "PR_CAPBSET_DROP");
+	if (setresgid(gid, gid, gid) == -1 || setresuid(uid, uid, uid) == -1)
+		return failure_set(f, CAUSE_OTHER, "become the user");
+	if (caps_drop(f) == -1)
+		return -1;
+	/* a change of ids may have set it, fs.suid_dumpable of proc(5) */
+	if (control(PR_SET_DUMPABLE, 0, 0) == -1)
+		return failure_set(f, CAUSE_OTHER, "clear dumpable");
+	return ids_prove(uid, gid, f);
 }

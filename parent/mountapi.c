@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 #endif
 #ifndef AT_RECURSIVE
 #define AT_RECURSIVE 0x8000
+#endif
+#ifndef AT_STATX_DONT_SYNC
+#define AT_STATX_DONT_SYNC 0x4000
 #endif
 #define DETACH 2 /* MNT_DETACH of <sys/mount.h> */
 
@@ -104,4 +108,16 @@ mountapi_pivot(void)
 	if (syscall(SYS_pivot_root, ".", ".") == -1)
 		return -1;
 	return (int)syscall(SYS_umount2, ".", DETACH);
+}
+
+int
+mountapi_type(int fd, mode_t *type)
+{
+	struct statx st;
+
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		STATX_TYPE, &st) == -1)
+		return -1;
+	*type = st.stx_mode & 0170000; /* S_IFMT */
+	return 0;
 }

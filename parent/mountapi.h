@@ -9,6 +9,7 @@
  */
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 
@@ -39,6 +40,13 @@ int mountapi_move(int mount, int dir, const char *name);
 
 /* No mount of this namespace sends to or receives from another one. */
 int mountapi_private(void);
+
+/*
+ * The type of what fd names, as S_ISREG(3) and the others read it: statx(2)
+ * without asking the file system, for one of the user's own (FUSE) could leave
+ * the caller waiting for ever. It never changes.
+ */
+int mountapi_type(int fd, mode_t *type);
 
 /* The mount at the working directory becomes "/"; the old root is gone. */
 int mountapi_pivot(void);

@@ -256,14 +256,21 @@ close_from(unsigned first, unsigned last)
 }
 
 void
-start_close(int keep)
+start_close(int keep, int other)
 {
-	if (keep < 3) {
-		close_from(3, UINT_MAX);
-		return;
+	int first = keep < other ? keep : other;
+	int last = keep < other ? other : keep;
+	unsigned from = 3;
+
+	if (first >= 3) {
+		close_from(from, (unsigned)first - 1);
+		from = (unsigned)first + 1;
 	}
-	close_from(3, (unsigned)keep - 1);
-	close_from((unsigned)keep + 1, UINT_MAX);
+	if (last >= (int)from) {
+		close_from(from, (unsigned)last - 1);
+		from = (unsigned)last + 1;
+	}
+	close_from(from, UINT_MAX);
 }
 
 const char *

@@ -30,8 +30,8 @@ void start_normalise(int argc, char **argv, char **envp, struct start *);
 /* Overwrites the arguments and the environment that /proc would show. */
 void start_scrub(const struct start *);
 
-/* Closes every descriptor from 3 on but keep (-1: none). */
-void start_close(int keep);
+/* Closes every descriptor from 3 on but these two (-1: none). */
+void start_close(int keep, int other);
 
 /* The value of a variable in the saved environment, or NULL. */
 const char *start_getenv(const struct start *, const char *name);

@@ -162,6 +162,16 @@ do-asan: $(PARSE)
 	@$(MAKE) --no-print-directory BUILD=build-asan \
 		SANITIZE=address,undefined PARSE=$(PARSE) $(JOBS) do-unit
 
+# The same objects, but for those that know where carrel lies.
+.PHONY: hosted
+hosted: all
+	@test -d $(BUILD)-hosted || { cp -a $(BUILD) $(BUILD)-hosted.new && \
+		find $(BUILD)-hosted.new -type f -name '*.d' -exec \
+			sed -i 's|$(BUILD)/|$(BUILD)-hosted/|g' {} + && \
+		mv $(BUILD)-hosted.new $(BUILD)-hosted; }
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)-hosted \
+		PREFIX=$(HOSTED) $(JOBS) all
+
 # End to end, as an unprivileged user, over an installed copy.
 do-prove: export MAKE := $(MAKE)
 do-prove: export BUILD := $(BUILD)
@@ -193,6 +203,7 @@ do-static: $(MANUALS)
 	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
+	regress/privileged $(BUILD)
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers

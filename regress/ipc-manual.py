@@ -8,9 +8,9 @@ import sys
 MANUAL = "man/carrel-ipc.7"
 # record: where it is written; the pattern begins there, "}" in column 0 ends
 WRITERS = {
-    "REQUEST": ("ipc/request.c", r"^put_head\("),
-    "SELECT": ("ipc/request.c", r"RECORD_SELECT\), "),
-    "CALLER": ("ipc/caller.c", r"^caller_put\("),
+    "REQUEST": ("child/shared/request.c", r"^put_head\("),
+    "SELECT": ("child/shared/request.c", r"RECORD_SELECT\), "),
+    "CALLER": ("child/shared/caller.c", r"^caller_put\("),
     "REQUEST_END": None,
     "POLICY": ("ipc/policy_wire.c", r"^put_head\("),
     "PROFILE": ("ipc/policy_wire.c", r"^put_profile\("),

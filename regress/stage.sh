@@ -3,10 +3,16 @@
 # an unprivileged user when it may, runs COMMAND with what the tests need to
 # know in its environment, and takes everything away again, also when it is
 # interrupted. Called by check.mk, which exports MAKE, BUILD and PREFIX.
+#
+# CARREL_T_MODE=hosted (root only): another build, which knows where it lies
+# for good, installed set-user-id root.
 set -eu
+
+mode=${CARREL_T_MODE:-user}
 
 user=${CARREL_TEST_USER:-carrel-t1}
 group=$user-lab
+prefix=/opt/carrel-check.$user
 stage=
 home=
 made=no
@@ -38,6 +44,7 @@ cleanup() {
 	trap '' HUP INT TERM
 	[ "$made" = no ] || remove_user
 	[ -z "$stage" ] || rm -rf "$stage"
+	[ "$mode" != hosted ] || rm -rf "$prefix"
 	[ -z "$home" ] || rm -rf "$home"
 	exit "$status"
 }
@@ -50,7 +57,15 @@ PATH=$PATH:/usr/sbin:/sbin
 umask 022
 stage=$(mktemp -d /tmp/carrel-check.XXXXXX)
 chmod 755 "$stage"
-"$MAKE" -s install DESTDIR="$stage/inst"
+inst=$stage/inst$PREFIX
+if [ "$mode" = hosted ]; then
+	inst=$prefix
+	"$MAKE" -s hosted HOSTED="$prefix"
+	"$MAKE" -s install BUILD="$BUILD-hosted" PREFIX="$prefix" DESTDIR=
+	chmod 4755 "$prefix/bin/carrel"
+else
+	"$MAKE" -s install DESTDIR="$stage/inst"
+fi
 cp -r regress/run regress/hostile regress/uml "$stage/"
 [ ! -d "$BUILD/regress" ] || cp -r "$BUILD/regress" "$stage/helpers"
 chmod -R a+rX "$stage"
@@ -74,11 +89,12 @@ else
 	export CARREL_T_HOME
 fi
 CARREL_T_STAGE=$stage
-CARREL_T_INST=$stage/inst$PREFIX
+CARREL_T_INST=$inst
+CARREL_T_MODE=$mode
 CARREL_T_SRC=$(pwd)
 PYTHONPATH=$stage/run:$stage/uml
 PYTHONDONTWRITEBYTECODE=1
-export CARREL_T_STAGE CARREL_T_INST CARREL_T_SRC
+export CARREL_T_STAGE CARREL_T_INST CARREL_T_SRC CARREL_T_MODE
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 "$@" </dev/null 9>&-

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "account.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/owned.h"

@@ -15,7 +15,7 @@
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/pack.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "options.h"
 
 #define PARSER	     "carrel-parse"

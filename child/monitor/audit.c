@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,10 +35,12 @@ join(struct audit *a)
 }
 
 int
-audit_open(struct audit *a)
+audit_open(struct audit *a, int recorder)
 {
 	memset(a, 0, sizeof(*a));
-	a->there = join(a) == 0;
+	a->recorder = recorder != -1;
+	a->fd = recorder;
+	a->there = a->recorder || join(a) == 0;
 	return a->there ? 0 : -1;
 }
 
@@ -70,6 +73,7 @@ audit_begin(struct audit_line *l, enum audit_severity sev, const char *event)
 	struct tm tm;
 
 	l->len = 0;
+	l->severity = sev;
 	memset(&tm, 0, sizeof(tm));
 	(void)gmtime_r(&now, &tm);
 	snprintf(head, sizeof(head), "<%d>", LOG_AUTHPRIV | (int)sev);
@@ -77,8 +81,10 @@ audit_begin(struct audit_line *l, enum audit_severity sev, const char *event)
 	/* daemons take their own clock; English names, whatever the locale */
 	if (strftime(head, sizeof(head), "%b %e %T ", &tm) > 0)
 		put(l, head);
-	snprintf(head, sizeof(head), "carrel[%ld]: event=\"%s\"",
-	    (long)getpid(), event);
+	snprintf(head, sizeof(head), "carrel[%ld]: ", (long)getpid());
+	put(l, head);
+	l->event = l->len;
+	snprintf(head, sizeof(head), "event=\"%s\"", event);
 	put(l, head);
 }
 
@@ -132,18 +138,31 @@ audit_words(struct audit_line *l, const char *key, char *const *words)
 static int
 try(const struct audit *a, const struct audit_line *l)
 {
+	char severity = (char)('0' + (int)l->severity);
+	struct iovec io[] = {{.iov_base = &severity, .iov_len = 1},
+	    {.iov_base = (char *)(uintptr_t)l->text, .iov_len = l->len}};
+	struct msghdr m = {.msg_iov = &io[1], .msg_iovlen = 1};
 	ssize_t n;
 
+	/* the recorder makes a head of its own */
+	if (a->recorder) {
+		m.msg_iov = io;
+		m.msg_iovlen = 2;
+		io[1].iov_base = (char *)io[1].iov_base + l->event;
+		io[1].iov_len -= l->event;
+	}
 	do
-		n = send(a->fd, l->text, l->len, MSG_NOSIGNAL);
+		n = sendmsg(a->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n == -1 && errno == EINTR);
-	return n == (ssize_t)l->len ? 0 : -1;
+	return n == -1 ? -1 : 0; /* a datagram goes whole or not at all */
 }
 
 /* A daemon that was started anew has another socket. */
 static int
 again(struct audit *a, const struct audit_line *l)
 {
+	if (a->recorder)
+		return -1;
 	if (a->fd != -1)
 		close(a->fd);
 	return join(a) == -1 ? -1 : try(a, l);

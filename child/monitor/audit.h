@@ -28,19 +28,22 @@ struct audit {
 	uint64_t lost; /* records that it did not take */
 	int err;       /* why, at last */
 	int waited;    /* ms, for all records so far */
+	int recorder;  /* fd leads to hosted mode's (parent/record.h) */
 };
 
 /*
- * Connects, without waiting. 0, or -1 with errno and no log: then everything
- * below does nothing.
+ * Connects, without waiting; recorder: the socket to it, or -1. 0, or -1 with
+ * errno and no log: then everything below does nothing.
  */
-int audit_open(struct audit *);
+int audit_open(struct audit *, int recorder);
 void audit_close(struct audit *);
 
 /* A record being put together. */
 struct audit_line {
 	char text[AUDIT_LINE_MAX];
 	size_t len;
+	size_t event; /* where what is carrel's own to say begins */
+	enum audit_severity severity;
 };
 
 void audit_begin(struct audit_line *, enum audit_severity, const char *event);

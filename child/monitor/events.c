@@ -9,7 +9,7 @@
 
 #include "account.h"
 #include "events.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
@@ -76,16 +76,17 @@ at_exit(void)
 }
 
 static void
-open_audit(int required)
+open_audit(int required, int recorder)
 {
-	if (audit_open(&ev.t.audit) == -1 && required)
+	if (audit_open(&ev.t.audit, recorder) == -1 && required)
 		fatal("--require-audit: /dev/log: %s; start the host's log "
 		      "daemon (rsyslog, or journald), or leave the option out",
 		    strerror(errno));
 }
 
 void
-events_open(const struct options *o, uid_t uid, int tty, const char *run)
+events_open(
+    const struct options *o, uid_t uid, int tty, const char *run, int recorder)
 {
 	char why[TEXT_MAX_LEN];
 
@@ -99,7 +100,7 @@ events_open(const struct options *o, uid_t uid, int tty, const char *run)
 	ev.t.profiles = calloc(PROFILES_MAX, sizeof(*ev.t.profiles));
 	if (ev.t.profiles == NULL || atexit(at_exit) != 0)
 		fatal("out of memory");
-	open_audit(o->require_audit);
+	open_audit(o->require_audit, recorder);
 	ev.owner = getpid();
 	if (o->events == NULL)
 		return;

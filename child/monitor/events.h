@@ -35,8 +35,10 @@ enum events_verdict {
  * Before anything is started: opens what is asked for, or ends the program.
  * From then on this process tells how the run ended, even by its exit(3).
  * tty: the controlling terminal, or -1. run: its name, 32 hex digits.
+ * recorder: of audit_open().
  */
-void events_open(const struct options *, uid_t, int tty, const char *run);
+void events_open(
+    const struct options *, uid_t, int tty, const char *run, int recorder);
 /* And who calls, when that is known. */
 void events_know(const struct start *, const struct caller *);
 

@@ -1,16 +1,16 @@
 #include <errno.h>
-#include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "account.h"
 #include "ask.h"
 #include "child/setup/confine.h"
+#include "child/setup/keyring.h"
 #include "child/setup/pack.h"
 #include "child/setup/protect.h"
 #include "child/setup/setup.h"
@@ -18,10 +18,10 @@
 #include "events.h"
 #include "explain.h"
 #include "helper.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "launch.h"
 #include "monitor.h"
 #include "options.h"
@@ -29,9 +29,6 @@
 #include "parent/start.h"
 #include "status.h"
 #include "terminal.h"
-
-/* Its possessor all, its user to find it and to look: keyctl_setperm(3). */
-#define KEYRING_PERM 0x3f1b0000UL
 
 /*
  * The life of the process that the caller started, which has no privilege any
@@ -67,28 +64,17 @@ read_options(int argc, char **argv, struct options *o)
 	}
 }
 
-/*
- * The payload shall not find the caller's keys through his session keyring
- * (session-keyring(7)). One empty keyring serves all runs of a user: each
- * run's own would count against the keys that he may have (200 by default),
- * and no payload may call keyctl(2) to put anything into it.
- */
 static void
 session_keyring(void)
 {
 	char why[TEXT_MAX_LEN];
-	long key;
 	int err;
 
-	key = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "carrel, empty");
-	if (key == -1 && errno != ENOSYS) {
-		err = errno;
-		fatal("a session keyring: %s; %s", strerror(err),
-		    cause_of(CAUSE_KEYRING, err, why, sizeof(why)));
-	}
-	/* so that the next run finds it; it may be there for long already */
-	if (key != -1)
-		(void)syscall(SYS_keyctl, KEYCTL_SETPERM, key, KEYRING_PERM);
+	if (keyring_join() == 0)
+		return;
+	err = errno;
+	fatal("a session keyring: %s; %s", strerror(err),
+	    cause_of(CAUSE_KEYRING, err, why, sizeof(why)));
 }
 
 static void
@@ -110,10 +96,22 @@ name_run(char hex[MONITOR_RUN + 1])
 		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
 }
 
+/* The payload's words are the last ones of this program's. */
+static int
+count(char **argv)
+{
+	int n = 0;
+
+	while (argv != NULL && argv[n] != NULL)
+		n++;
+	return n;
+}
+
 /* Starts what builds the sandbox; it waits for the caller and the policy. */
 static void
 begin_run(const struct install *in, const struct options *o,
-    const struct start *st, const struct asked *a, struct monitored *w)
+    const struct start *st, int server, const struct asked *a,
+    struct monitored *w)
 {
 	struct setup s = {.options = o,
 	    .start = st,
@@ -121,13 +119,13 @@ begin_run(const struct install *in, const struct options *o,
 	    .gid = getgid(),
 	    .parser = a->fd,
 	    .deadline = a->deadline};
-	int control[2];
+	int control[2], r;
 
 	session_keyring();
 	outside_init(w->outside);
 	terminal_find(w->terminal);
 	name_run(w->run);
-	events_open(o, s.uid, w->terminal->fd, w->run);
+	events_open(o, s.uid, w->terminal->fd, w->run, server);
 	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1)
@@ -141,8 +139,16 @@ begin_run(const struct install *in, const struct options *o,
 	w->options = o;
 	w->start = st;
 	w->control = control[0];
-	w->setup = setup_start(&s);
-	if (w->setup == -1)
+	s.files[SETUP_STATUS] = o->status_file;
+	s.files[SETUP_EVENTS] = events_path(0);
+	s.files[SETUP_EVENTS_NAMED] = events_path(1);
+	r = server != -1 ? setup_ask(&s, server, count(o->argv), &w->setup)
+			 : setup_start(&s, &w->setup);
+	if (r == -1 && server != -1 && errno == ENOTCONN)
+		fatal("hosted mode writes to the host's log, and there is "
+		      "none (/dev/log, /dev/kmsg): have it started, or run "
+		      "with --user-mode");
+	if (r == -1)
 		setup_refused(errno);
 	close(control[1]);
 }
@@ -166,8 +172,23 @@ run(struct monitored *w, const struct caller *c, const struct asked *a)
 	return monitor_run(w);
 }
 
+/*
+ * The server is only for runs: the rest needs none of its privileges. It ends
+ * when nobody can ask it any more.
+ */
+static void
+dismiss(int *server, pid_t pid)
+{
+	if (*server == -1)
+		return;
+	close(*server);
+	*server = -1;
+	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+		;
+}
+
 int
-launch(int argc, char **argv, const struct start *st)
+launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 {
 	struct install in;
 	struct options o;
@@ -178,11 +199,11 @@ launch(int argc, char **argv, const struct start *st)
 	struct monitored w = {.terminal = &terminal, .outside = &outside};
 
 	read_options(argc, argv, &o);
-	if (caps_privileged())
-		fatal("installed with privilege (setuid or capabilities), "
-		      "which is not in this version of carrel; remove it, "
-		      "e.g. chmod u-s, setcap -r");
-	start_close(o.status_fd);
+	start_close(o.status_fd, server);
+	if (o.command != COMMAND_RUN || o.user_mode)
+		dismiss(&server, pid);
+	if (o.user_mode && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1)
+		fatal("set dumpable: %s", strerror(errno));
 	/* explain starts nothing, and so tells of no run */
 	status_open(o.command == COMMAND_RUN ? o.status_fd : -1);
 	install_find(&in);
@@ -206,7 +227,9 @@ launch(int argc, char **argv, const struct start *st)
 	if (o.command == COMMAND_INSTALLED)
 		a.flags = REQUEST_CATALOGUE;
 	if (o.command == COMMAND_RUN)
-		begin_run(&in, &o, st, &a, &w);
+		w.setup.child = pid;
+	if (o.command == COMMAND_RUN)
+		begin_run(&in, &o, st, server, &a, &w);
 	account_find(st, &o, &c);
 	ask_send(&a, &in, &o, st, &c);
 	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED) {

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
 #include "missing.h"

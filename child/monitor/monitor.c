@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "ipc/log.h"
 #include "monitor_parts.h"
 #include "outside.h"
+#include "parent/hosted.h"
 #include "parent/start.h"
 #include "status.h"
 #include "terminal.h"
@@ -53,13 +55,24 @@ monitor_block(void)
 		fatal("sigprocmask: %s", strerror(errno));
 }
 
+/* Pid 1, and the kernel ends all that is inside with it. */
+static void
+kill_inside(const struct monitored *w)
+{
+	if (w->setup.pidfd != -1)
+		(void)syscall(
+		    SYS_pidfd_send_signal, w->setup.pidfd, SIGKILL, NULL, 0);
+	else
+		(void)kill(w->setup.inside, SIGKILL);
+}
+
 void
 monitor_give_up(struct monitor *m, int code)
 {
 	if (m->code == -1)
 		m->code = code;
 	if (!m->gone)
-		(void)kill(m->w->setup, SIGKILL);
+		kill_inside(m->w);
 }
 
 int
@@ -105,11 +118,44 @@ inside_ended(struct monitor *m, int status)
 		    WTERMSIG(status));
 }
 
+/* Nothing is left inside. */
+static void
+inside_gone(struct monitor *m, int status, const struct rusage *usage)
+{
+	int i;
+
+	m->gone = 1;
+	m->usage = *usage;
+	for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
+		monitor_read_control(m); /* its last words */
+	bound_leave(&m->bounds);
+	if (m->code == -1)
+		inside_ended(m, status);
+}
+
+/* Hosted mode: it is no child of this process. */
+static void
+hear_end(struct monitor *m)
+{
+	struct over o;
+	int fds[PASS_FDS];
+	size_t n;
+
+	if (pass_receive(m->w->setup.server, &o, sizeof(o), fds, &n) !=
+	    sizeof(o)) {
+		memset(&o, 0, sizeof(o));
+		o.status = 1 << 8;
+	}
+	while (n > 0)
+		close(fds[--n]);
+	inside_gone(m, o.status, &o.used);
+}
+
 static void
 children(struct monitor *m)
 {
 	struct rusage usage;
-	int i, status;
+	int status;
 	pid_t pid;
 
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
@@ -119,15 +165,8 @@ children(struct monitor *m)
 		}
 		monitor_notifier_ended(m, pid, status);
 		monitor_outside_gone(m, pid, status);
-		if (pid != m->w->setup)
-			continue;
-		m->gone = 1;
-		m->usage = usage;
-		for (i = 0; i < LAST_TURNS && !m->hung_up; i++)
-			monitor_read_control(m); /* its last words */
-		bound_leave(&m->bounds);
-		if (m->code == -1)
-			inside_ended(m, status);
+		if (pid == m->w->setup.child && !m->gone)
+			inside_gone(m, status, &usage);
 	}
 	/* nobody is left to wait for, or never could be: no second try */
 	if (pid == -1 && !m->gone) {
@@ -208,16 +247,16 @@ earlier(int64_t a, int64_t b)
 static void
 loop(struct monitor *m)
 {
-	struct pollfd p[3 + MONITOR_SOURCES] = {
+	struct pollfd p[4 + MONITOR_SOURCES] = {
 	    {.fd = m->sigfd, .events = POLLIN},
-	    {.fd = m->w->control, .events = POLLIN},
-	    {.fd = m->w->terminal->fd}};
+	    {.fd = m->w->control, .events = POLLIN}, {.fd = m->w->terminal->fd},
+	    {.fd = m->w->setup.pidfd, .events = POLLIN}};
 	size_t i;
 
 	while (!m->gone) {
 		for (i = 0; i < MONITOR_SOURCES; i++) {
-			p[3 + i].fd = m->sources[i];
-			p[3 + i].events = POLLIN;
+			p[4 + i].fd = m->sources[i];
+			p[4 + i].events = POLLIN;
 		}
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (monitor_tell(m) ? 0 : POLLOUT);
@@ -235,6 +274,8 @@ loop(struct monitor *m)
 		if (m->started)
 			status_surfaces(m->run, events_surfaces());
 		read_signals(m);
+		if (p[3].revents != 0 && !m->gone)
+			hear_end(m);
 		if ((p[2].revents & POLLHUP) != 0)
 			lost_terminal(m, &p[2]);
 		if (m->stop_by != -1 && channel_now() >= m->stop_by)
@@ -267,7 +308,7 @@ monitor_run(const struct monitored *w)
 	m.sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (m.sigfd == -1) {
 		log_warn("signalfd: %s", strerror(errno));
-		(void)kill(w->setup, SIGKILL);
+		kill_inside(w);
 		return EXIT_CARREL;
 	}
 	loop(&m);
@@ -295,6 +336,9 @@ monitor_run(const struct monitored *w)
 		m.by_payload = m.signal = 0;
 	if (m.started)
 		status_surfaces(m.run, events_surfaces());
+	/* it has heard that this was all, and writes its last record */
+	if (w->setup.server != -1)
+		(void)waitpid(w->setup.child, NULL, 0);
 	status_end(m.run, m.by_payload, code, m.signal, events_times());
 	return code;
 }

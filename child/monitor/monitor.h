@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "child/setup/setup.h"
+
 struct caller;
 struct install;
 struct options;
@@ -23,7 +25,8 @@ struct monitored {
 	struct terminal *terminal;
 	char run[MONITOR_RUN + 1]; /* its name */
 	struct outside *outside;   /* started when the set-up asks for it */
-	pid_t parser, setup;
+	pid_t parser;
+	struct setup_process setup;
 	int control; /* to the set-up, later pid 1 */
 	/* sockets on which events come (child/shared/event.h); -1: none (any
 	 * more) */

@@ -143,7 +143,7 @@ group(struct monitor *m, int limits)
 {
 	if (m->code != -1)
 		return;
-	if (bound_group(&m->bounds, limits, m->w->setup) == -1)
+	if (bound_group(&m->bounds, limits, m->w->setup.inside) == -1)
 		monitor_give_up(m, EXIT_CARREL);
 	else
 		m->tell_grouped = 1;

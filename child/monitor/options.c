@@ -20,13 +20,13 @@ enum {
 	OPT_WAIT_ALL,
 	OPT_ALLOW_PTRACE,
 	OPT_WITHOUT_LANDLOCK,
+	OPT_USER_MODE,
 	OPT_EVENTS,
 	OPT_REQUIRE_AUDIT,
 	OPT_JSON,
 	OPT_DIFF,
 	OPT_RUN,
-	OPT_VERSION,
-	OPT_LATER
+	OPT_VERSION
 };
 
 static const struct option long_options[] = {
@@ -43,11 +43,11 @@ static const struct option long_options[] = {
     {"wait-all", no_argument, NULL, OPT_WAIT_ALL},
     {"allow-ptrace", no_argument, NULL, OPT_ALLOW_PTRACE},
     {"without-landlock", no_argument, NULL, OPT_WITHOUT_LANDLOCK},
+    {"user-mode", no_argument, NULL, OPT_USER_MODE},
     {"json", no_argument, NULL, OPT_JSON},
     {"run", required_argument, NULL, OPT_RUN},
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
-    {"user-mode", no_argument, NULL, OPT_LATER},
     {"diff", no_argument, NULL, OPT_DIFF},
     {NULL, 0, NULL, 0},
 };
@@ -60,7 +60,8 @@ static const char usage_text[] =
     "usage: carrel run [-nv] [-p PROFILE]... [--no-defaults] [-f PACK]\n"
     "                  [-C DIR] [--events FILE] [--status-fd N] [--wait-all]\n"
     "                  [--require-audit] [--allow-ptrace]\n"
-    "                  [--without-landlock] [--] COMMAND [ARG...]\n"
+    "                  [--without-landlock] [--user-mode] [--] COMMAND "
+    "[ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
     "       carrel explain [the same] [--json] [COMMAND]    what run would "
     "do\n"
@@ -90,6 +91,8 @@ static const char usage_text[] =
     "  --wait-all         wait for everything that COMMAND leaves behind\n"
     "  --allow-ptrace     let the payload trace its own processes\n"
     "  --without-landlock run without the second wall around the files\n"
+    "  --user-mode        do without the privilege that carrel is installed "
+    "with\n"
     "Exit: COMMAND's own code, 128+N for a signal, 127 not found inside,\n"
     "126 not executable, 125 carrel itself failed or refused.\n";
 
@@ -289,6 +292,9 @@ read_option(const struct reading *r, int c, const char *word)
 	case OPT_WITHOUT_LANDLOCK:
 		o->without_landlock = 1;
 		return 0;
+	case OPT_USER_MODE:
+		o->user_mode = 1;
+		return 0;
 	case OPT_JSON:
 		o->json = 1;
 		return 0;
@@ -303,11 +309,6 @@ read_option(const struct reading *r, int c, const char *word)
 		return say(r, usage_text);
 	case OPT_VERSION:
 		return say(r, version_text);
-	case OPT_LATER:
-		return wrong(r,
-		    "option \"%s\" is not in this version of carrel; leave "
-		    "it out",
-		    word);
 	case ':':
 		return wrong(
 		    r, "option \"%s\" needs a value; see carrel --help", word);

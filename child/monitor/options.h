@@ -20,6 +20,7 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
+	int user_mode; /* without the privilege that carrel is installed with */
 	int require_audit; /* no run that the host's log does not see */
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "factory.h"
+#include "parent/factory.h"
 #include "helper.h"
 #include "ipc/channel.h"
 #include "outside.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "child/shared/kept.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/text.h"

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "child/shared/json.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
 #include "ipc/text.h"

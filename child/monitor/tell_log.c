@@ -1,7 +1,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/text.h"
@@ -65,7 +65,7 @@ tell_log_begin(struct tell *t, const char *name, int code, int wait)
 
 	audit_begin(&l, code == 0 ? AUDIT_INFO : AUDIT_WARNING, name);
 	audit_text(&l, "run", t->run);
-	audit_text(&l, "mode", "user");
+	audit_text(&l, "mode", t->audit.recorder ? "hosted" : "user");
 	if (c != NULL)
 		audit_text(&l, "user", c->user);
 	audit_number(&l, "uid", t->uid);

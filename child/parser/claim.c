@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "claim.h"
 #include "expand.h"
 #include "ipc/check.h"
@@ -10,7 +10,7 @@
 #include "ipc/owned.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "place.h"
 #include "select.h"

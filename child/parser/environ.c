@@ -5,7 +5,7 @@
 #include "environ.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "place.h"
 #include "select.h"

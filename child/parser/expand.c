@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "expand.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/text.h"

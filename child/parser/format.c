@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "format.h"
 #include "ipc/check.h"
 #include "ipc/grow.h"

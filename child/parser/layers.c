@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "layers.h"
 #include "place.h"
 

@@ -6,7 +6,7 @@
 #include "ipc/check.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/rule.h"
 #include "ipc/text.h"
 #include "pack.h"

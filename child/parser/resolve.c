@@ -3,10 +3,10 @@
 
 #include "claim.h"
 #include "environ.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "judge.h"
 #include "pack.h"

@@ -5,7 +5,7 @@
 #include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "pack.h"
 #include "place.h"

@@ -4,11 +4,11 @@
 
 #include "config.h"
 #include "graph.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/check.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "layers.h"
 #include "pack.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/egress.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"

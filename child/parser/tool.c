@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "egress.h"
 #include "expand.h"
 #include "format.h"
@@ -10,7 +10,7 @@
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/text.h"
 #include "place.h"
 #include "reader.h"

@@ -12,7 +12,7 @@ struct selection;
 struct tool;
 
 /*
- * [tool NAME] and [example NAME], see child/shared/tool.h. A need is one line,
+ * [tool NAME] and [example NAME], see ipc/tool.h. A need is one line,
  *
  *	needs = read PATH | write PATH | socket PATH | device PATH
  *	needs = command NAME

@@ -9,7 +9,7 @@
 #include "child/shared/cgroup.h"
 #include "child/shared/survey.h"
 #include "host.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/confine.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"

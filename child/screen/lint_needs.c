@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"
 #include "ipc/owned.h"

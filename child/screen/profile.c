@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "child/shared/json.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"

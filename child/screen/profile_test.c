@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"

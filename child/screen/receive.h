@@ -4,7 +4,7 @@
 #include "child/shared/hostenv.h"
 #include "child/shared/screen.h"
 #include "child/shared/survey.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/policy.h"
 
 /* What the parent found out and a screen draws. */

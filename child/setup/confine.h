@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "parent/caps.h"
+
 struct failure;
 struct plan;
 
@@ -10,23 +12,6 @@ struct plan;
  * Giving up, in this order: caps_drop, no_new_privs, landlock_enter,
  * filter_enter. Each is checked and final. 0 or -1.
  */
-
-/* Removes capabilities that reading files needs from the effective set. */
-int caps_no_dac(struct failure *);
-/*
- * Bounding, inheritable, ambient, permitted and effective set empty, and
- * no_new_privs; read back and proved.
- */
-int caps_drop(struct failure *);
-/* The same, but for CAP_NET_BIND_SERVICE: of the socket factory. */
-int caps_keep_bind(struct failure *);
-
-/*
- * 1 if executing the program gave it privilege: set-user-id, set-group-id or
- * file capabilities (AT_SECURE, getauxval(3)). A caller who is root, or has
- * capabilities of his own, gained nothing by it.
- */
-int caps_privileged(void);
 
 /*
  * Landlock (kernel: Documentation/userspace-api/landlock.rst) drawn from the
@@ -49,8 +34,6 @@ int landlock_enter(const struct plan *, struct failure *);
 #define FILTER_NO_SPAWN	  0x10 /* spawn = no: not for pid 1, which forks */
 #define FILTER_WATCH	  0x20 /* report = fs: of filter_notify() */
 int filter_enter(uint32_t flags, struct failure *);
-/* That of factory.table. */
-int filter_enter_factory(struct failure *);
 
 /*
  * In the payload's own process: one filter more. notify: each execve(2) and

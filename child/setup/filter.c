@@ -17,7 +17,6 @@
 #include "filter_exec_both.h"
 #include "filter_exec_spawn.h"
 #include "filter_exec_unix.h"
-#include "filter_factory.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
@@ -146,10 +145,4 @@ filter_notify(uint32_t flags, struct failure *f)
 	if (fd == -1 && f->err == EINVAL)
 		fd = install(asking[i].code, *asking[i].len, listen, f);
 	return fd;
-}
-
-int
-filter_enter_factory(struct failure *f)
-{
-	return install(filter_factory, filter_factory_len, 0, f);
 }

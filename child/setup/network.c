@@ -15,8 +15,7 @@
 #include "parent/failure.h"
 #include "parent/listen.h"
 #include "parent/mountapi.h"
-#include "parent/nftables.h"
-#include "parent/rtnetlink.h"
+#include "server.h"
 
 #define DNS_PORT 53
 
@@ -41,6 +40,18 @@ network_wanted(const struct policy *po)
 
 	for (i = 0; i < po->nrules; i++)
 		if (po->rules[i].kind == RULE_EGRESS)
+			return 1;
+	return 0;
+}
+
+int
+network_all(const struct policy *po)
+{
+	size_t i;
+
+	for (i = 0; i < po->nrules; i++)
+		if (po->rules[i].kind == RULE_EGRESS &&
+		    po->rules[i].what == EGRESS_ALL)
 			return 1;
 	return 0;
 }
@@ -206,7 +217,7 @@ give_pair(struct network *g, unsigned kind, const struct broker_host *h,
 		    (both[i]->family == AF_INET6 && !g->v6))
 			continue;
 		if (give(g, kind, host, of_host ? port : 0,
-			listen_at(both[i], port, udp)) == -1)
+			server_listen(both[i], port, udp)) == -1)
 			return -1;
 	}
 	return 0;
@@ -270,11 +281,11 @@ give_everything(struct network *g)
 
 	for (i = 0; i < (g->v6 ? 2 : 1); i++)
 		if (give(g, BROKER_ALL_LISTENER, 0, 0,
-			listen_all(families[i], port, 0)) == -1 ||
+			server_listen_all(families[i], port, 0)) == -1 ||
 		    give(g, BROKER_ALL_FLOW, 0, 0,
-			listen_all(families[i], port, 1)) == -1)
+			server_listen_all(families[i], port, 1)) == -1)
 			return -1;
-	return nftables_divert(port, g->v6, g->f);
+	return server_divert(port, g->v6, g->f);
 }
 
 static int
@@ -288,7 +299,8 @@ give_sockets(struct network *g)
 	    give_pair(g, BROKER_DNS_LISTENER, &dns, 0, DNS_PORT) == -1)
 		return -1;
 	for (i = 0; i < observers; i++)
-		if (give(g, BROKER_OBSERVER, 0, 0, listen_refused(i)) == -1)
+		if (give(g, BROKER_OBSERVER, 0, 0,
+			server_observe((unsigned)i)) == -1)
 			return -1;
 	for (i = 0; i < g->sent.nhosts; i++)
 		if (give_doors(g, i) == -1)
@@ -314,6 +326,8 @@ let_factory_in(struct network *g)
 	static const char *const opts[] = {"mode", "500", "size", "4096", NULL};
 	int net, root, n = -1;
 
+	if (server_used())
+		return 0; /* its process is there already */
 	net = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	root = mountapi_new("tmpfs", opts, MOUNT_ATTR_RDONLY);
 	if (net != -1 && root != -1)
@@ -343,7 +357,7 @@ network_make(struct network **out, const struct policy *po, int broker,
 		return broken(g, "anything");
 	if (give_rules(g, po) == -1 ||
 	    (factory != -1 && let_factory_in(g) == -1) ||
-	    rtnetlink_local(&g->v6, f) == -1 || give_hosts(g) == -1 ||
+	    server_local(&g->v6, f) == -1 || give_hosts(g) == -1 ||
 	    give_sockets(g) == -1)
 		return -1;
 	*out = g;

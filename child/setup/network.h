@@ -16,6 +16,8 @@ struct policy;
 int network_wanted(const struct policy *);
 /* 1 if names turn up only later: a wildcard. */
 int network_factory(const struct policy *);
+/* 1 if it allows everything. */
+int network_all(const struct policy *);
 
 struct network; /* what has been made and given so far */
 

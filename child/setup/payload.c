@@ -11,7 +11,7 @@
 #include "child/monitor/options.h"
 #include "confine.h"
 #include "control.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "limit.h"
 #include "parent/failure.h"
 #include "parent/start.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "child/shared/survey.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "child/shared/hostenv.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/environ.h"
 #include "ipc/grow.h"
 #include "ipc/limits.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/egress.h"
 #include "ipc/limits.h"
 #include "ipc/rule.h"

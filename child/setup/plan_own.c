@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "plan_parts.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "child/shared/survey.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/rule.h"

@@ -11,7 +11,7 @@
 #include "child/monitor/helper.h"
 #include "child/shared/survey.h"
 #include "config.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/path.h"

@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "root.h"
 #include "root_parts.h"
+#include "server.h"
 
 #define PROC_MAGIC 0x9fa0 /* PROC_SUPER_MAGIC of <linux/magic.h> */
 
@@ -87,7 +88,7 @@ root_begin(const struct plan *fixed, struct root *root, struct failure *f)
 		errno = EINVAL;
 		return failure_set(f, CAUSE_OTHER, "the plan has no root");
 	}
-	if (mountapi_private() == -1)
+	if (server_private() == -1)
 		return failure_set(f, CAUSE_MOUNT, "make mounts private");
 	if (build(&b, 1) == -1)
 		return -1;
@@ -100,11 +101,11 @@ static int
 enter(struct root *root, const struct step *top, struct failure *f)
 {
 	/* this mount alone: what may be written lies below it */
-	if (mountapi_set(root->fd, root_attributes(top)) == -1)
+	if (server_set(root->fd, root_attributes(top)) == -1)
 		return failure_set(f, CAUSE_MOUNT, "mount_setattr /");
 	if (fchdir(root->fd) == -1)
 		return failure_set(f, CAUSE_OTHER, "enter the new root");
-	if (mountapi_pivot() == -1)
+	if (server_pivot() == -1)
 		return failure_set(f, CAUSE_MOUNT, "pivot_root");
 	if (chdir("/") == -1)
 		return failure_set(f, CAUSE_OTHER, "chdir /");

@@ -10,6 +10,7 @@
 #include "parent/mountapi.h"
 #include "plan.h"
 #include "root_parts.h"
+#include "server.h"
 
 /*
  * What the exec lock leaves executable: the host's file or directory once
@@ -33,7 +34,7 @@ cover(struct build *b, int dir, const char *name, const struct step *s)
 		errno = E2BIG;
 		return root_fail(b, CAUSE_OTHER, "make noexec what is in", s);
 	}
-	mount = mountapi_clone(fd, root_attributes(s) | MOUNT_ATTR_NOEXEC);
+	mount = server_clone(fd, root_attributes(s) | MOUNT_ATTR_NOEXEC);
 	r = mount == -1 ? root_fail(b, CAUSE_MOUNT, "open_tree in", s)
 			: root_attach(b, mount, fd, "", s);
 	close(fd);
@@ -84,7 +85,7 @@ open_up(struct build *b, const struct step *s)
 	if ((fd = look_again(r)) == -1)
 		return failure_set(b->fail, CAUSE_OTHER, "open again %s for %s",
 		    r->real, s->guest);
-	mount = mountapi_clone(fd, root_attributes(s));
+	mount = server_clone(fd, root_attributes(s));
 	close(fd);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "open_tree for", s);

@@ -11,8 +11,8 @@
 #include "parent/mountapi.h"
 #include "plan.h"
 #include "root_parts.h"
+#include "server.h"
 
-#define TERMINALS_MAX	"256" /* of /dev/pts */
 #define BYTES_PER_INODE 2048
 #define FEW_INODES	1024 /* however small it is */
 
@@ -43,7 +43,7 @@ root_attach(
 {
 	int r;
 
-	r = mountapi_move(mount, dir, name);
+	r = server_move(mount, dir, name);
 	if (r == -1)
 		root_fail(b, CAUSE_MOUNT, "move_mount", s);
 	b->mounts++;
@@ -135,28 +135,22 @@ build_file(struct build *b, const struct step *s)
 static int
 build_tmpfs(struct build *b, const struct step *s)
 {
-	char size[32], inodes[32], mode[8];
-	const char *const opts[] = {
-	    "size", size, "nr_inodes", inodes, "mode", mode, NULL};
 	const char *name;
+	uint64_t inodes = 0;
 	int mount, dir;
 
-	snprintf(size, sizeof(size), "%llu", (unsigned long long)s->size);
 	/*
 	 * An empty file takes memory, too, and does not count as size. What
 	 * the plan makes itself is beyond that. The root is made before there
 	 * is a policy, and nobody else writes to it: no limit (0).
 	 */
-	snprintf(inodes, sizeof(inodes), "%llu",
-	    strcmp(s->guest, "/") == 0
-		? 0
-		: (unsigned long long)(s->size / BYTES_PER_INODE + FEW_INODES +
-				       b->plan->nsteps));
-	snprintf(mode, sizeof(mode), "%o", (unsigned)s->mode);
+	if (strcmp(s->guest, "/") != 0)
+		inodes =
+		    s->size / BYTES_PER_INODE + FEW_INODES + b->plan->nsteps;
 	if (strcmp(s->guest, "/") == 0) {
 		/* the root gets its flags at the end: see enter() of root.c */
-		b->root = mountapi_new(
-		    "tmpfs", opts, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+		b->root = server_tmpfs(s->size, inodes, s->mode,
+		    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 		if (b->root == -1)
 			return root_fail(b, CAUSE_MOUNT, "new tmpfs", s);
 		root_dir_init(&b->dir, b->root);
@@ -165,7 +159,7 @@ build_tmpfs(struct build *b, const struct step *s)
 		 * kernels refuse a detached tree). Nothing is hidden by that:
 		 * this process's "/" is still what lies below.
 		 */
-		if (mountapi_move(b->root, AT_FDCWD, "/") == -1)
+		if (server_move(b->root, AT_FDCWD, "/") == -1)
 			return root_fail(b, CAUSE_MOUNT, "move_mount", s);
 		b->mounts++;
 		return 0;
@@ -174,8 +168,8 @@ build_tmpfs(struct build *b, const struct step *s)
 	if (dir == -1)
 		return -1;
 	/* what shall be read-only is so at the end: see root_seal() */
-	mount = mountapi_new(
-	    "tmpfs", opts, root_attributes(s) & ~(uint64_t)MOUNT_ATTR_RDONLY);
+	mount = server_tmpfs(s->size, inodes, s->mode,
+	    root_attributes(s) & ~(uint64_t)MOUNT_ATTR_RDONLY);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "new tmpfs", s);
 	return root_attach(b, mount, dir, name, s);
@@ -184,17 +178,14 @@ build_tmpfs(struct build *b, const struct step *s)
 static int
 build_special(struct build *b, const struct step *s)
 {
-	/* all of the host share the number of terminals that there can be */
-	static const char *const pts[] = {
-	    "ptmxmode", "0666", "max", TERMINALS_MAX, NULL};
 	int proc = s->kind == STEP_PROC, mount, dir;
 	const char *name;
 
 	dir = make_point(b, s, 1, &name);
 	if (dir == -1)
 		return -1;
-	mount = mountapi_new(
-	    proc ? "proc" : "devpts", proc ? &pts[4] : pts, root_attributes(s));
+	mount = proc ? server_proc(root_attributes(s))
+		     : server_devpts(root_attributes(s));
 	if (mount == -1)
 		return root_fail(b, proc ? CAUSE_PROC : CAUSE_MOUNT,
 		    proc ? "new procfs" : "new devpts", s);
@@ -247,7 +238,7 @@ build_bind(struct build *b, const struct step *s)
 	if (r->fd == -1 && (r->fd = look_again(r)) == -1)
 		return failure_set(b->fail, CAUSE_OTHER, "open again %s for %s",
 		    r->real != NULL ? r->real : "?", s->guest);
-	mount = mountapi_clone(r->fd, root_attributes(s));
+	mount = server_clone(r->fd, root_attributes(s));
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "open_tree for", s);
 	close(r->fd);
@@ -271,7 +262,7 @@ build_pin(struct build *b, const struct step *s)
 	fd = root_dir_open(b->root, s->guest);
 	if (fd == -1)
 		return root_fail(b, CAUSE_OPENAT2, "resolve", s);
-	mount = mountapi_clone(fd, root_attributes(s));
+	mount = server_clone(fd, root_attributes(s));
 	r = mount == -1 ? root_fail(b, CAUSE_MOUNT, "open_tree for", s)
 			: root_attach(b, mount, fd, "", s);
 	close(fd);
@@ -325,7 +316,7 @@ build_device(struct build *b, const struct step *s)
 	fd = open_device(s->text);
 	if (fd == -1)
 		return root_fail(b, CAUSE_OTHER, "the host's device for", s);
-	mount = mountapi_clone(fd, root_attributes(s));
+	mount = server_clone(fd, root_attributes(s));
 	close(fd);
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "open_tree for", s);
@@ -370,7 +361,7 @@ build_mask(struct build *b, const struct step *s)
 	}
 	if (open_mask(b) == -1)
 		return -1;
-	mount = mountapi_clone(b->mask, root_attributes(s));
+	mount = server_clone(b->mask, root_attributes(s));
 	if (mount == -1)
 		return root_fail(b, CAUSE_MOUNT, "mask", s);
 	return root_attach(b, mount, dir, name, s);
@@ -401,7 +392,7 @@ root_seal(struct build *b)
 		fd = root_dir_open(b->root, s->guest);
 		if (fd == -1)
 			return root_fail(b, CAUSE_OPENAT2, "resolve", s);
-		r = mountapi_set(fd, root_attributes(s));
+		r = server_set(fd, root_attributes(s));
 		if (r == -1)
 			root_fail(b, CAUSE_MOUNT, "mount_setattr", s);
 		close(fd);

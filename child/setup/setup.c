@@ -18,7 +18,7 @@
 #include "confine.h"
 #include "control.h"
 #include "init.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -30,6 +30,7 @@
 #include "places.h"
 #include "plan.h"
 #include "root.h"
+#include "server.h"
 #include "setup.h"
 #include "setup_parts.h"
 
@@ -118,17 +119,25 @@ tell_places(const struct setup *s, const struct policy *po,
 	return 0;
 }
 
+/* In hosted mode the server has done all that, and this is the user. */
+static int
+own_namespaces(const struct setup *s, struct failure *f)
+{
+	if (unshare(NAMESPACES_REST) == -1)
+		return failure_set(f, CAUSE_USERNS, "new namespaces");
+	/* before anything is opened: files are opened as the caller */
+	if (map_ids(s, f) == -1 || caps_no_dac(f) == -1)
+		return -1;
+	return name_and_loopback(f);
+}
+
 /* What every sandbox has and no policy changes, while the parser works. */
 static int
 begin(const struct setup *s, struct root *root, struct failure *f)
 {
 	struct plan fixed;
 
-	if (unshare(NAMESPACES_REST) == -1)
-		return failure_set(f, CAUSE_USERNS, "new namespaces");
-	/* before anything is opened: files are opened as the caller */
-	if (map_ids(s, f) == -1 || caps_no_dac(f) == -1 ||
-	    name_and_loopback(f) == -1)
+	if (!server_used() && own_namespaces(s, f) == -1)
 		return -1;
 	if (plan_make_fixed(&fixed) == -1)
 		return failure_set(f, CAUSE_OTHER, "make the plan");
@@ -168,9 +177,11 @@ build(const struct setup *s, struct policy *po, struct root *root,
 
 	setup_say_plan(s, po, plan);
 	if (out_of_reach(
-		"--status-fd", s->options->status_file, po, survey, &f) == -1 ||
-	    out_of_reach("--events", events_path(0), po, survey, &f) == -1 ||
-	    out_of_reach("--events", events_path(1), po, survey, &f) == -1 ||
+		"--status-fd", s->files[SETUP_STATUS], po, survey, &f) == -1 ||
+	    out_of_reach("--events", s->files[SETUP_EVENTS], po, survey, &f) ==
+		-1 ||
+	    out_of_reach("--events", s->files[SETUP_EVENTS_NAMED], po, survey,
+		&f) == -1 ||
 	    name_run(s, plan, &f) == -1 ||
 	    /* the last that can refuse the run */
 	    limit_take(po, s->control, limits, &f) == -1 ||
@@ -228,6 +239,24 @@ pass_pair(const struct setup *s, enum control_type what)
 	return pair[0];
 }
 
+/* A process that comes into this network: ours, or the server's. */
+static int
+open_factory(const struct setup *s, const struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	int pair[2];
+
+	if (!server_used())
+		return pass_pair(s, CONTROL_FACTORY);
+	if (channel_pair(pair) == -1 ||
+	    server_factory(pair[1], network_all(po)) == -1) {
+		failure_set(&f, CAUSE_OTHER, "start the socket factory");
+		setup_end(s, &f);
+	}
+	close(pair[1]);
+	return pair[0];
+}
+
 /* Where anything is allowed: the broker starts while the root is built. */
 static struct network *
 open_network(const struct setup *s, const struct policy *po)
@@ -239,7 +268,7 @@ open_network(const struct setup *s, const struct policy *po)
 	if (!network_wanted(po))
 		return NULL;
 	if (network_factory(po))
-		factory = pass_pair(s, CONTROL_FACTORY);
+		factory = open_factory(s, po);
 	broker = pass_pair(s, CONTROL_BROKER);
 	if (network_make(&n, po, broker, factory,
 		channel_deadline(BROKER_SECONDS), &f) == -1)
@@ -247,7 +276,7 @@ open_network(const struct setup *s, const struct policy *po)
 	return n;
 }
 
-static void __attribute__((noreturn))
+void
 setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
@@ -260,7 +289,8 @@ setup_main(const struct setup *s, struct caller *caller)
 	size_t i;
 
 	for (i = 0; i < sizeof(s->outside) / sizeof(s->outside[0]); i++)
-		close(s->outside[i]);
+		if (s->outside[i] != -1)
+			close(s->outside[i]);
 	/* set once more when the last credential has changed */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) {
 		failure_set(&f, CAUSE_OTHER, "parent death signal");
@@ -286,8 +316,8 @@ setup_main(const struct setup *s, struct caller *caller)
 	init_run(s, &plan, &limits);
 }
 
-pid_t
-setup_start(const struct setup *s)
+int
+setup_start(const struct setup *s, struct setup_process *out)
 {
 	struct setup mine = *s;
 	struct caller caller;
@@ -299,7 +329,9 @@ setup_start(const struct setup *s)
 	    SYS_clone, NAMESPACES_FIRST | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
 		setup_main(&mine, &caller);
-	return pid;
+	out->child = out->inside = pid;
+	out->pidfd = out->server = -1;
+	return pid == -1 ? -1 : 0;
 }
 
 int

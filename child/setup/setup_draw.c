@@ -9,7 +9,7 @@
 #include "child/shared/hostenv.h"
 #include "child/shared/survey.h"
 #include "control.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"

@@ -10,6 +10,10 @@ struct survey;
 
 /* Of the set-up process alone: each ends it, with a word to the monitor. */
 
+/* Its whole life; caller is filled by setup_hear_caller(). */
+void setup_main(const struct setup *, struct caller *)
+    __attribute__((noreturn));
+
 /* A failed step: the monitor tells the person, the namespaces end here. */
 void setup_end(const struct setup *, const struct failure *)
     __attribute__((noreturn));

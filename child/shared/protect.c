@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/caller.h"
+#include "caller.h"
 #include "ipc/limits.h"
 #include "ipc/pack.h"
 #include "ipc/path.h"
@@ -259,6 +259,18 @@ judge(struct protecting *p, const struct caller *c)
 	}
 	free(t);
 	return r;
+}
+
+/* A pack whose target is not what is granted as its directory. */
+static int
+pack_elsewhere(const struct policy *po, const struct caller *c)
+{
+	const struct grant *top;
+
+	if (pack_find(po) == -1)
+		return 0;
+	top = policy_find(po, PACK_DIR);
+	return top == NULL || strcmp(top->source, c->target) != 0;
 }
 
 int

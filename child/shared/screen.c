@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caller.h"
 #include "hostenv.h"
-#include "ipc/caller.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"

@@ -8,7 +8,7 @@
 #include "ipc/grow.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "tool.h"
+#include "ipc/tool.h"
 
 #define NITEMS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -48,20 +48,6 @@ tool_effect_named(const char *word)
 		if (strcmp(effects[i], word) == 0)
 			return i;
 	return 0;
-}
-
-void
-tool_free(struct tool *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->nneeds; i++)
-		free(t->needs[i].text);
-	free(t->needs);
-	free(t->name);
-	free(t->text);
-	free(t->input);
-	memset(t, 0, sizeof(*t));
 }
 
 /* Cuts one word off and ends it; NULL if its quotes are odd. */
@@ -124,16 +110,6 @@ policy_add_tool(struct policy *po, struct tool *t)
 	p[po->ntools++] = *t;
 	memset(t, 0, sizeof(*t));
 	return 0;
-}
-
-void
-tools_release(struct policy *po)
-{
-	size_t i;
-
-	for (i = 0; i < po->ntools; i++)
-		tool_free(&po->tools[i]);
-	free(po->tools);
 }
 
 /* struct tool: RECORD_TOOL */

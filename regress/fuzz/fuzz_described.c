@@ -1,5 +1,5 @@
 #include "child/screen/lint.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/rule.h"
 #include "judge.h"
 #include "wire.h"

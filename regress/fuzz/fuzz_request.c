@@ -1,4 +1,4 @@
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "judge.h"
 #include "wire.h"
 

@@ -7,7 +7,7 @@
 #include "child/parser/place.h"
 #include "child/parser/resolve.h"
 #include "child/parser/select.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "judge.h"
 #include "wire.h"
 

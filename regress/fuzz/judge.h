@@ -15,7 +15,7 @@
 #include "child/setup/plan.h"
 #include "child/shared/hostenv.h"
 #include "child/shared/survey.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"

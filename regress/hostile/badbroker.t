@@ -6,7 +6,7 @@ from tap import *
 
 with Place() as p:
     mine = p.top + "/inst"
-    shutil.copytree(INST, mine)
+    own_copy(mine)
     libexec = mine + "/libexec/carrel"
     p.profile("net", "[profile]\ndescription = test\n[egress]\n"
               "allow = tcp://a.example:7\nallow = tcp://*.b.example:7\n")

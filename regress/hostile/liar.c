@@ -7,12 +7,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 #include "ipc/rule.h"
 #include "liar.h"
 

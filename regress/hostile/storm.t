@@ -40,7 +40,7 @@ with Place() as p:
     ok(r.code == 0 and not bad, "V035 %d starts under signals: %s" %
        (sum(codes.values()), dict(codes)), r.err, *bad[:8])
     # which of the ends is luck; that a parser's death is carrel's own end is
-    # hostile/liar.t's
+    # hostile/lies.t's
     ok(codes[2] > 0 and sum(codes.values()) > codes[2],
        "V035 control: whole runs, and ended ones", codes)
     ok(not gone(3), "V035 no process is left", gone(0))

@@ -477,7 +477,7 @@ tcp("192.168.1.1", 22); udp("10.0.0.1", 53); opened(2, 3, 1)
         ok(not gone(3), "S64 the monitor dies: nothing is left", sandboxed())
         # one that never gets ready, and one that is not there
         mine = p.top + "/inst"
-        shutil.copytree(INST, mine)
+        own_copy(mine)
         broker = mine + "/libexec/carrel/carrel-broker"
         with open(broker, "w") as f:
             f.write("#!/bin/sh\nexec sleep 600\n")

@@ -434,7 +434,7 @@ def trusted(p):
 
     # carrel's own installation
     mine = p.top + "/inst"
-    shutil.copytree(INST, mine)
+    own_copy(mine)
     before = tree(mine)
     p.fs("inst", "write = " + mine)
     q = p.carrel

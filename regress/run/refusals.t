@@ -328,7 +328,7 @@ with Place() as p:
     p.unprofile()
 
     # what is for a later version is refused by name
-    for opt in (["--diff"], ["--json"], ["--user-mode"]):
+    for opt in (["--diff"], ["--json"]):
         r = p.do("run", *opt, "--", "echo", MARK)
         ok(r.code in (OWN, 0) and (r.code == 0 or opt[0] in r.err or
                                    opt[0].lstrip("-") in r.err),

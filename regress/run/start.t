@@ -186,20 +186,6 @@ with Place() as p, Place() as q:
         ok(r.code == 0 and re.findall(r"\t(\w+)", r.out) == ["0" * 16] * 5,
            "V003 an inheritable capability is not passed on", r)
 
-    # privilege that this version must not have
-    if IS_ROOT:
-        with root():
-            d = tempfile.mkdtemp(prefix="carrel-suid.", dir=BASE)
-            os.chmod(d, 0o755)
-            shutil.copytree(INST, d + "/i")
-            os.chown(d + "/i/bin/carrel", 0, 0)
-            os.chmod(d + "/i/bin/carrel", 0o4755)
-        r = p.host(d + "/i/bin/carrel", "run", "--", "echo", MARK)
-        ok(r.code == OWN and MARK not in r.out and "setuid" in r.err,
-           "S100 installed setuid: refused", r)
-        with root():
-            shutil.rmtree(d)
-
     # B013: carrel inside carrel
     r = p.do("run", "--", CARREL, "run", "--", "echo", MARK)
     ok(r.code != 0 and MARK not in r.out, "B013 not in the view: not run", r)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """What is visible inside, and how (S1, S30-S39, S62)."""
+import contextlib
 import os
 import socket
 import stat
@@ -425,10 +426,14 @@ print(subprocess.run(["true"]).returncode)
        r.out.replace("/etc/shadow:", ""), "V010 /proc/1/root leads inside", r)
 
     # V010: carrel's own files
+    def content(f):
+        with root() if IS_ROOT else contextlib.nullcontext():
+            return (open(f, "rb").read(), os.stat(f).st_mtime_ns,
+                    os.stat(f).st_mode)
+
     own = [CARREL] + [INST + "/libexec/carrel/" + x for x in
                       os.listdir(INST + "/libexec/carrel")]
-    state = {f: (open(f, "rb").read(), os.stat(f).st_mtime_ns,
-                 os.stat(f).st_mode) for f in own}
+    state = {f: content(f) for f in own}
     r = p.run("python3", "-c", """
 import os, time
 end = time.time() + 2
@@ -449,8 +454,7 @@ print("END")
        "V010 /proc/*/exe gives nothing to write to", r)
     p.write("self.sh", "#!/proc/self/exe\necho hi\n", 0o755)
     p.run("./self.sh", "doctor")
-    ok(state == {f: (open(f, "rb").read(), os.stat(f).st_mtime_ns,
-                     os.stat(f).st_mode) for f in own},
+    ok(state == {f: content(f) for f in own},
        "V010 carrel's files are untouched")
 
     # SIDE

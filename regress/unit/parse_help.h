@@ -13,7 +13,7 @@
 #include "child/parser/place.h"
 #include "ipc/channel.h"
 #include "ipc/policy.h"
-#include "ipc/request.h"
+#include "child/shared/request.h"
 
 /*
  * What the tests of the parser share: layers in a temporary directory, and a

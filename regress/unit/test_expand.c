@@ -1,5 +1,5 @@
 #include "child/parser/expand.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "parse_help.h"
 

@@ -1,5 +1,5 @@
 #include "child/parser/format.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/limits.h"
 #include "parse_help.h"
 

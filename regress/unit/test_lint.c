@@ -1,7 +1,7 @@
 /* S94: whether grants, tools and examples of a profile fit each other. */
 #include "answer.h"
 #include "child/screen/lint.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "parse_help.h"
 
 #define HEAD "[profile]\ndescription = d\nabuse = a\n"

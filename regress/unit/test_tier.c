@@ -1,6 +1,6 @@
 /* S74: what a tier says is true of what is granted, and of the tools. */
 #include "answer.h"
-#include "child/shared/tool.h"
+#include "ipc/tool.h"
 #include "ipc/environ.h"
 #include "ipc/rule.h"
 #include "ipc/tier.h"

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
 #include "caller.h"
-#include "limits.h"
-#include "path.h"
+#include "ipc/buf.h"
+#include "ipc/limits.h"
+#include "ipc/path.h"
 
 _Static_assert(GROUPS_MAX_LEN * 7 + GROUPS_NAMES_LEN + 6 * (PATH_MAX_LEN + 3) +
 		       HOME_OTHER_LEN + 3 + 5 * (IDENT_MAX_LEN + 3) +

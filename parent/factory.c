@@ -11,12 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child/setup/confine.h"
+#include "caps.h"
 #include "factory.h"
 #include "ipc/egress.h"
 #include "ipc/factory.h"
-#include "parent/failure.h"
-#include "parent/listen.h"
+#include "failure.h"
+#include "listen.h"
 
 #define FD 3 /* the only descriptor that stays */
 
@@ -67,7 +67,7 @@ give_up(void)
 	    setrlimit(RLIMIT_NOFILE, &few) == -1 ||
 	    setrlimit(RLIMIT_FSIZE, &none) == -1)
 		return -1;
-	return filter_enter_factory(&f);
+	return factory_filter();
 }
 
 /*
@@ -84,16 +84,12 @@ make(const struct factory_ask *q, int any)
 	return listen_at(&q->address, q->port, q->udp);
 }
 
-void
-factory_run(int fd)
+static void __attribute__((noreturn)) answer(int any)
 {
 	struct factory_ask q;
-	int socket, root, any, made, err, n;
+	int made, err, n;
 
-	if (alone(fd) == -1 ||
-	    factory_receive_enter(FD, &socket, &root, &any) != 1)
-		_exit(1);
-	if (enter(socket, root) == -1 || give_up() == -1) {
+	if (give_up() == -1) {
 		(void)factory_answer(FD, -1, errno);
 		_exit(1);
 	}
@@ -108,4 +104,27 @@ factory_run(int fd)
 			close(made);
 	}
 	_exit(n == 0 ? 0 : 1); /* the broker is gone; or it asked nonsense */
+}
+
+void
+factory_run(int fd)
+{
+	int socket, root, any;
+
+	if (alone(fd) == -1 ||
+	    factory_receive_enter(FD, &socket, &root, &any) != 1)
+		_exit(1);
+	if (enter(socket, root) == -1) {
+		(void)factory_answer(FD, -1, errno);
+		_exit(1);
+	}
+	answer(any);
+}
+
+void
+factory_serve(int fd, int any)
+{
+	if (alone(fd) == -1)
+		_exit(1);
+	answer(any);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
+#include "ipc/channel.h"
 #include "request.h"
 
 void
