@@ -73,7 +73,7 @@ describe(
 	struct winsize ws;
 
 	memset(q, 0, sizeof(*q));
-	q->mode = SCREEN_USER;
+	q->mode = o->hosted ? SCREEN_HOSTED : SCREEN_USER;
 	q->landlock = (uint16_t)landlock_abi();
 	q->flags = (o->without_landlock ? SCREEN_WITHOUT_LANDLOCK : 0) |
 		   (o->allow_ptrace ? SCREEN_ALLOW_PTRACE : 0);

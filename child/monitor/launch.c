@@ -200,6 +200,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 
 	read_options(argc, argv, &o);
 	start_close(o.status_fd, server);
+	o.hosted = server != -1 && !o.user_mode;
 	if (o.command != COMMAND_RUN || o.user_mode)
 		dismiss(&server, pid);
 	if (o.user_mode && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1)

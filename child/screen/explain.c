@@ -196,9 +196,16 @@ block_confinement(struct out *o, const struct view *v)
 	int ptrace = (q->flags & SCREEN_ALLOW_PTRACE) != 0;
 
 	out_block(o, "CONFINEMENT", "");
-	own_row(o, "mode", "user mode: unprivileged user namespaces",
-	    v->scene->caller.uid == 0 ? "<- the caller is root" : "");
-	own_row(o, "new", "namespaces: user mount pid ipc uts net cgroup", "");
+	if (q->mode == SCREEN_HOSTED) {
+		own_row(o, "mode", "hosted mode: no user namespace", "");
+		own_row(o, "new", "namespaces: mount pid ipc uts net cgroup",
+		    "");
+	} else {
+		own_row(o, "mode", "user mode: unprivileged user namespaces",
+		    v->scene->caller.uid == 0 ? "<- the caller is root" : "");
+		own_row(o, "new",
+		    "namespaces: user mount pid ipc uts net cgroup", "");
+	}
 	own_row(o, "none", "of the capabilities, in any set", "");
 	own_row(o, "set", "no_new_privs; every mount nosuid", "");
 	cell_add(&left, "an allow-list; ");

@@ -22,8 +22,9 @@ struct wbuf;
 #define SCREEN_FLAGS		0x1f
 
 enum screen_mode {
-	SCREEN_USER = 1, /* user namespaces */
-	SCREEN_MODE_LAST = SCREEN_USER
+	SCREEN_USER = 1, /* unprivileged user namespaces */
+	SCREEN_HOSTED,	 /* installed with privilege */
+	SCREEN_MODE_LAST = SCREEN_HOSTED
 };
 
 /* How a plan is to be drawn, and what belongs to it beside the policy. */
