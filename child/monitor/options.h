@@ -20,7 +20,7 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
-	int hosted;	   /* not an option: installed with privilege */
+	int hosted;    /* not an option: installed with privilege */
 	int user_mode; /* without the privilege that carrel is installed with */
 	int require_audit; /* no run that the host's log does not see */
 	char *events;	   /* --events FILE, or NULL */

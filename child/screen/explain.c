@@ -198,8 +198,8 @@ block_confinement(struct out *o, const struct view *v)
 	out_block(o, "CONFINEMENT", "");
 	if (q->mode == SCREEN_HOSTED) {
 		own_row(o, "mode", "hosted mode: no user namespace", "");
-		own_row(o, "new", "namespaces: mount pid ipc uts net cgroup",
-		    "");
+		own_row(
+		    o, "new", "namespaces: mount pid ipc uts net cgroup", "");
 	} else {
 		own_row(o, "mode", "user mode: unprivileged user namespaces",
 		    v->scene->caller.uid == 0 ? "<- the caller is root" : "");
