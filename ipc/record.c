@@ -39,6 +39,10 @@ const struct record_rule record_screen[] = {
     {RECORD_SCREEN, 1, 1},
     {RECORD_CALLER, 1, 1},
     {RECORD_VARIABLE, 0, CLAIMS_MAX},
+    {RECORD_CEILING, 0, 1},
+    {RECORD_CEILING_LINE, 0, CEILING_LINES_MAX},
+    {RECORD_CEILING_FAULT, 0, REFUSALS_MAX},
+    {RECORD_CEILING_END, 0, 1},
     {RECORD_POLICY, 1, 1},
     {RECORD_PROFILE, 0, PROFILES_MAX},
     {RECORD_GRANT, 0, GRANTS_MAX},
@@ -85,6 +89,14 @@ const struct record_rule record_catalogue[] = {
     {RECORD_LINE, 0, CATALOGUE_LINES},
     {RECORD_FAULT, 0, CATALOGUE_MAX},
     {RECORD_CATALOGUE_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_ceiling[] = {
+    {RECORD_CEILING, 1, 1},
+    {RECORD_CEILING_LINE, 0, CEILING_LINES_MAX},
+    {RECORD_CEILING_FAULT, 0, REFUSALS_MAX},
+    {RECORD_CEILING_END, 1, 1},
     {0, 0, 0},
 };
 

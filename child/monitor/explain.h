@@ -11,10 +11,12 @@ struct start;
  * With the answer of carrel-parse: shows what a run would do and starts
  * nothing: the same policy, checked in the same way, and the same survey, drawn
  * by carrel-screen. Returns the exit code: 0, or 125 when the policy is refused
- * or cannot be had.
+ * or cannot be had. ceiling: who reads the host's; its fd is -1 if it has
+ * none, and then there is one in hosted mode all the same.
  */
 int explain_run(const struct install *, const struct options *,
-    const struct start *, const struct caller *, const struct asked *);
+    const struct start *, const struct caller *, const struct asked *,
+    const struct asked *ceiling);
 
 /*
  * Becomes carrel-screen for profile and config, with the answer of

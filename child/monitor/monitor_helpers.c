@@ -37,8 +37,8 @@ obey(struct monitor *m, enum events_verdict v)
 void
 monitor_go(struct monitor *m)
 {
-	if (m->went || !m->going || (events_audited() && !m->announced) ||
-	    m->code != -1)
+	if (m->went || !m->going || !m->limited ||
+	    (events_audited() && !m->announced) || m->code != -1)
 		return;
 	m->went = m->tell_go = 1;
 }

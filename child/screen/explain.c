@@ -256,6 +256,7 @@ explain_draw(struct out *o, const struct view *v)
 		return; /* nothing could be read: the reasons stand alone */
 	block_target(o, v);
 	explain_profiles(o, po);
+	explain_ceiling(o, v);
 	explain_fs(o, v);
 	block_commands(o, v);
 	explain_net(o, po);

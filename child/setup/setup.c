@@ -19,6 +19,7 @@
 #include "control.h"
 #include "init.h"
 #include "child/shared/caller.h"
+#include "child/shared/ceiling.h"
 #include "ipc/channel.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -281,6 +282,7 @@ setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
+	struct ceiling ceiling;
 	struct policy policy;
 	struct survey survey;
 	struct plan plan;
@@ -302,7 +304,9 @@ setup_main(const struct setup *s, struct caller *caller)
 		setup_end(s, &f);
 	setup_hear_caller(s, caller);
 	setup_hear_policy(s, &policy);
-	setup_draw(s, &policy, &survey, &plan);
+	setup_hear_ceiling(s, &policy, &ceiling);
+	setup_draw(s, &ceiling, &policy, &survey, &plan);
+	ceiling_free(&ceiling);
 	setup_await_go(s);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &survey, &plan, &limits);

@@ -11,14 +11,15 @@ from tap import *
 import golden
 
 # Where texts for a person are.
-SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
+SOURCES = ("child/parser/%s.c", """ceiling claim config coupling egress environ expand
     format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
-    "child/monitor/%s.c", """account ask bound events events_file helper launch
+    "child/monitor/%s.c", """account ask bound ceiling events events_file helper launch
     missing monitor monitor_control monitor_helpers options outcome outside"""), (
     "child/setup/%s.c", """network pack plan plan_env plan_exec plan_judge
     plan_list plan_own plan_pack plan_shape plan_start plan_trust"""), (
-    "parent/%s.c", "start")
+    "parent/%s.c", "start"), (
+    "child/shared/%s.c", "ceiling ceiling_judge")
 
 # (file, a regular expression for the whole text): why it is not below.
 EXEMPT = [
@@ -32,6 +33,10 @@ EXEMPT = [
      "only root can make it: run/profiles.t S11, S12"),
     ("pack", r"there is no target directory for .*|name a directory with -C "
      r"DIR", "the caller has a target: unit/test_pack.c"),
+    ("ceiling|ceiling_judge", r".*", "only root can make a ceiling: "
+     "run/ceiling.t, unit/test_ceiling.c"),
+    ("value", r"write one path of the host, .*", "of a ceiling"),
+    ("egress", r"write each of SCHEME, .*", "of a ceiling"),
     ("sandbox", r"add landlock to lsm=.*|use Linux 5.13 or .*|weaken this "
      ".*", "another kernel: unit/test_sandbox.c"),
     ("sandbox", r"core size|open files|processor time|lift the limits .*",
