@@ -63,7 +63,7 @@ const struct record_rule record_caller[] = {
 
 const struct record_rule record_broker[] = {
     {RECORD_BROKER, 1, 1},
-    {RECORD_BROKER_RULE, 1, EGRESS_RULES_MAX},
+    {RECORD_BROKER_RULE, 0, EGRESS_RULES_MAX},
     {RECORD_BROKER_HOST, 0, EGRESS_HOSTS_MAX},
     {RECORD_BROKER_SOCKET, 0, EGRESS_SOCKETS_MAX},
     {RECORD_BROKER_END, 1, 1},

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,11 +306,26 @@ void
 explain_violations(
     const struct install *in, const struct options *o, const char *dir)
 {
-	char json[] = "json", text[] = "text", none[] = "";
+	char json[] = "json", text[] = "text";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
-	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
+	    o->json ? json : text, NULL};
 
 	helper_become(in, SCREEN, argv, -1);
+}
+
+void
+explain_past(const struct install *in, const struct options *o, const char *dir,
+    const struct asked *a)
+{
+	char json[] = "json", text[] = "text", none[] = "", pid[16];
+	char why[] = "why", violations[] = "violations";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"past"},
+	    o->command == COMMAND_WHY ? why : violations, (char *)dir, o->run,
+	    pid, o->json ? json : text, o->subject != NULL ? o->subject : none,
+	    NULL};
+
+	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	helper_become(in, SCREEN, argv, a->fd);
 }
 
 /* What carrel finds its files by, for who runs it again. */
@@ -387,11 +403,12 @@ explain_import(const struct install *in, const struct options *o)
 
 	while (o->argv[n] != NULL)
 		n++;
-	if ((argv = calloc(n + 3, sizeof(*argv))) == NULL)
+	if ((argv = calloc(n + 4, sizeof(*argv))) == NULL)
 		fatal("out of memory");
 	argv[0] = (char[]){SCREEN};
 	argv[1] = (char[]){"import"};
+	argv[2] = (char *)(uintptr_t)o->verb;
 	for (i = 0; i < n; i++)
-		argv[i + 2] = o->argv[i];
+		argv[i + 3] = o->argv[i];
 	helper_become(in, SCREEN, argv, -1);
 }

@@ -25,6 +25,13 @@ int explain_run(const struct install *, const struct options *,
 void explain_catalogue(const struct install *, const struct options *,
     const struct start *, const struct asked *) __attribute__((noreturn));
 
+/*
+ * Becomes carrel-screen for violations and why of one run, with the answer of
+ * carrel-parse, which is its child then.
+ */
+void explain_past(const struct install *, const struct options *,
+    const char *dir, const struct asked *) __attribute__((noreturn));
+
 /* Becomes carrel-screen for violations: what DIR/carrel of the state has. */
 void explain_violations(const struct install *, const struct options *,
     const char *dir) __attribute__((noreturn));

@@ -24,6 +24,7 @@
 #include "ipc/log.h"
 #include "child/shared/request.h"
 #include "launch.h"
+#include "learn.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -128,6 +129,7 @@ begin_run(const struct install *in, const struct options *o,
 	terminal_find(w->terminal);
 	name_run(w->run);
 	events_open(o, s.uid, w->terminal->fd, w->run, server);
+	learn_open(o);
 	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1)
@@ -221,7 +223,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		explain_doctor(&in, &o, st);
 	if (o.command == COMMAND_IMPORT)
 		explain_import(&in, &o);
-	if (o.command == COMMAND_VIOLATIONS) {
+	if (o.command == COMMAND_VIOLATIONS && o.run == NULL) {
 		account_find(st, &o, &c);
 		explain_violations(&in, &o, account_state_dir(st, &c));
 	}
@@ -233,7 +235,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	 * nobody's way: each finds what it needs in its socket.
 	 */
 	ask_open(&a);
-	if (o.command == COMMAND_INSTALLED)
+	if (o.command == COMMAND_INSTALLED || o.run != NULL)
 		a.flags = REQUEST_CATALOGUE;
 	else if (o.command != COMMAND_PROFILE && (file = ceiling_open()) != -1)
 		ask_open(&ce);
@@ -243,8 +245,11 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		begin_run(&in, &o, st, server, &a, &ce, &w);
 	account_find(st, &o, &c);
 	ask_send(&a, &in, &o, st, &c);
-	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED) {
+	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED ||
+	    o.run != NULL) {
 		ask_start(&in, &a);
+		if (o.run != NULL)
+			explain_past(&in, &o, account_state_dir(st, &c), &a);
 		if (o.command == COMMAND_INSTALLED)
 			explain_catalogue(&in, &o, st, &a);
 		explain_profile(&in, &o, st, &c, &a);

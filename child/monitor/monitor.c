@@ -13,7 +13,9 @@
 #include "ceiling.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "learn.h"
 #include "monitor_parts.h"
+#include "options.h"
 #include "outside.h"
 #include "parent/hosted.h"
 #include "parent/start.h"
@@ -342,6 +344,9 @@ monitor_run(const struct monitored *w)
 	end.signal = m.signal;
 	end.usage = &m.usage;
 	code = events_end(&end);
+	/* a command that is not there inside is something to learn, too */
+	if (w->options->learn && (m.started || (m.went && code != EXIT_CARREL)))
+		code = learn_end(w, code);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
 	if (m.started)

@@ -22,7 +22,7 @@
 struct told {
 	int32_t terminal, has_tty, has_ceiling, audited, nargs;
 	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
-	int32_t require_audit;
+	int32_t require_audit, learn;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -66,6 +66,7 @@ setup_ask(
 	t->verbose = o->verbose;
 	t->wait_all = o->wait_all;
 	t->allow_ptrace = o->allow_ptrace;
+	t->learn = o->learn;
 	t->without_landlock = o->without_landlock;
 	t->require_audit = o->require_audit;
 	t->deadline = s->deadline;
@@ -128,6 +129,7 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
+	o.learn = t.learn;
 	o.without_landlock = t.without_landlock;
 	o.require_audit = t.require_audit;
 	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "child/monitor/events.h"
+#include "child/monitor/learn.h"
 #include "child/monitor/options.h"
 #include "child/monitor/status.h"
 #include "child/shared/survey.h"
@@ -266,7 +267,8 @@ open_network(const struct setup *s, const struct policy *po)
 	struct network *n = NULL;
 	int broker, factory = -1;
 
-	if (!network_wanted(po))
+	/* where nothing is allowed it is still to be seen what was wanted */
+	if (!network_wanted(po) && !s->options->learn)
 		return NULL;
 	if (network_factory(po))
 		factory = open_factory(s, po);
@@ -300,6 +302,7 @@ setup_main(const struct setup *s, struct caller *caller)
 	}
 	status_forget();
 	events_forget();
+	learn_forget();
 	if (begin(s, &root, &f) == -1)
 		setup_end(s, &f);
 	setup_hear_caller(s, caller);
@@ -307,6 +310,8 @@ setup_main(const struct setup *s, struct caller *caller)
 	setup_hear_ceiling(s, &policy, &ceiling);
 	setup_draw(s, &ceiling, &policy, &survey, &plan);
 	ceiling_free(&ceiling);
+	if (s->options->learn)
+		plan_learn(&plan);
 	setup_await_go(s);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &survey, &plan, &limits);

@@ -142,7 +142,8 @@ setup_hear_policy(const struct setup *s, struct policy *po)
 	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
 		setup_end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
-	    announce_policy(s->control, err == 0 ? po : NULL, digest) == -1)
+	    announce_policy(s->control, err == 0 ? po : NULL, digest,
+		s->options->learn) == -1)
 		err = errno;
 	if (err == EPIPE)
 		setup_await_go(s);
