@@ -5,6 +5,7 @@
 
 #include "child/setup/plan.h"
 #include "child/shared/json.h"
+#include "explain.h"
 #include "host.h"
 #include "ipc/address.h"
 #include "ipc/channel.h"
@@ -188,7 +189,7 @@ write_json(const struct why *w, const struct page *page)
 	page_json(&j, page);
 	json_close(&j, '}');
 	if (j.bad)
-		fatal("internal: the page has no room");
+		fatal("internal: the page has no room; report this as a bug");
 	strcpy(buf + j.len, "\n");
 	out_write(buf, j.len + 1);
 	free(buf);
@@ -233,12 +234,7 @@ receive(int next, struct catalogue *c)
 static int
 tell_refusals(const struct policy *po)
 {
-	char text[REFUSAL_LEN];
-	size_t i;
-
-	for (i = 0; i < po->nrefusals; i++)
-		log_warn(
-		    "%s", refusal_text(&po->refusals[i], text, sizeof(text)));
+	explain_warn(po);
 	if (po->nrefusals > 0)
 		log_warn("such a run would not start, so there is no answer; "
 			 "see carrel explain");
@@ -257,7 +253,8 @@ why_run(int fd, int next, int json, const char *subject)
 	size_t i;
 
 	if (receive_scene(fd, &sc) == -1)
-		fatal("what the screen was sent: %s", strerror(errno));
+		fatal("what the screen was sent: %s; install carrel again",
+		    strerror(errno));
 	receive(next, &c);
 	if (tell_refusals(&sc.policy))
 		return EXIT_CARREL;
