@@ -203,6 +203,7 @@ do-static: $(MANUALS)
 	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
+	regress/messages.py
 	regress/privileged $(BUILD)
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \

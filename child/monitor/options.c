@@ -232,10 +232,14 @@ read_profile(const struct reading *r, const char *name)
 	struct options *o = r->o;
 
 	if (o->nselect >= SELECT_MAX)
-		return wrong(
-		    r, "more than %d profiles are named with -p", SELECT_MAX);
+		return wrong(r,
+		    "more than %d profiles are named with -p; name one that "
+		    "includes them",
+		    SELECT_MAX);
 	if (strlen(name) > VALUE_MAX_LEN)
-		return wrong(r, "a name given to -p is longer than %d bytes",
+		return wrong(r,
+		    "a name given to -p is longer than %d bytes; the name of a "
+		    "profile has 63 at most, see carrel profile list",
 		    VALUE_MAX_LEN);
 	return keep(r, &o->select[o->nselect++], name);
 }
@@ -249,7 +253,8 @@ read_pack(const struct reading *r, const char *file)
 		    "-f is given twice, and a run has one pack; name profiles "
 		    "of your own with -p");
 	if (file[0] == '\0')
-		return wrong(r, "-f needs the file of a pack");
+		return wrong(r, "-f needs the file of a pack: carrel run -f "
+				"FILE -- COMMAND");
 	return keep(r, &r->o->pack, file);
 }
 
@@ -373,7 +378,8 @@ read_payload(const struct reading *r, int n, char **v)
 		return wrong(
 		    r, "shell takes no command; use: carrel run -- COMMAND");
 	if (v[0][0] == '\0')
-		return wrong(r, "the command is an empty word");
+		return wrong(r, "the command is an empty word; is a variable "
+				"in its place not set?");
 	r->o->argv = calloc((size_t)n + 1, sizeof(*r->o->argv));
 	if (r->o->argv == NULL)
 		return wrong(r, "out of memory");
@@ -629,8 +635,9 @@ options_read(int argc, char **argv, struct options *o, const char **text,
 	base = strrchr(argv[0], '/');
 	base = base == NULL ? argv[0] : base + 1;
 	if (argv[0][0] == '-' || strcmp(base, "carrel-sh") == 0)
-		return wrong(&r,
-		    "use as a login shell is not in this version of carrel");
+		return wrong(&r, "use as a login shell is not in this version "
+				 "of carrel; choose "
+				 "another with chsh(1)");
 	if (argc < 2)
 		return wrong(&r,
 		    "what shall be done? Try: carrel run -- COMMAND, "

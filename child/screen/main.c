@@ -29,7 +29,7 @@ enter(int runs)
 	struct rlimit core = {0, 0};
 
 	if (getuid() != geteuid() || getgid() != getegid())
-		fatal("carrel-screen must not be set-user-id");
+		fatal("carrel-screen must not be set-user-id; chmod ug-s it");
 	/* what runs carrel again leaves it what it may be installed with */
 	if (setrlimit(RLIMIT_CORE, &core) == -1 ||
 	    (!runs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1))
