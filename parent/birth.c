@@ -94,7 +94,8 @@ take_proc(int hand)
 }
 
 pid_t
-birth(const struct served *s, const struct birth *b, int *client, int *proc)
+birth(const struct served *s, const struct birth *b, const int outside[2],
+    int *client, int *proc)
 {
 	int ask[2], hand[2];
 	pid_t pid;
@@ -111,6 +112,8 @@ birth(const struct served *s, const struct birth *b, int *client, int *proc)
 	if (pid == 0) {
 		close(ask[0]);
 		close(hand[0]);
+		close(outside[0]);
+		close(outside[1]);
 		inside(s, b, ask[1], hand[1]);
 	}
 	if (caps_raise(0) == -1)

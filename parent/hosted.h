@@ -67,10 +67,11 @@ void serve(const struct served *, const struct birth *, int launcher,
 
 /*
  * birth.c: makes the new namespaces for this process, and in them the set-up,
- * which is pid 1 there and the user. *client: where it asks; *proc: a procfs
+ * which is pid 1 there and the user. outside: two
+ * descriptors that it shall not have. *client: where it asks; *proc: a procfs
  * of its pid namespace, not attached. Its pid, or -1 with errno.
  */
-pid_t birth(
-    const struct served *, const struct birth *, int *client, int *proc);
+pid_t birth(const struct served *, const struct birth *, const int outside[2],
+    int *client, int *proc);
 
 #endif

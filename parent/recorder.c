@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
@@ -40,13 +39,12 @@ static void
 retire(const struct start *st)
 {
 	struct failure f;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fd;
 
-	if (null == -1 || dup2(null, 0) == -1 || dup2(null, 1) == -1 ||
-	    dup2(null, 2) == -1 || caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 ||
-	    caps_drop(&f) == -1)
+	for (fd = 0; fd <= 2; fd++)
+		close(fd);
+	if (caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 || caps_drop(&f) == -1)
 		_exit(EXIT_CARREL);
-	close(null);
 	(void)setsid();
 	start_scrub(st); /* the caller's environment is the payload's affair */
 }

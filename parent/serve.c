@@ -320,9 +320,10 @@ static int
 begin(struct server *s, int launcher, int recorder, const struct birth *b)
 {
 	struct born born = {.err = 0};
+	const int theirs[] = {launcher, recorder};
 	int alive = -1;
 
-	born.pid = birth(s->served, b, &s->client, &s->proc);
+	born.pid = birth(s->served, b, theirs, &s->client, &s->proc);
 	if (born.pid == -1)
 		born.err = errno;
 	else if ((alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
