@@ -75,7 +75,7 @@ check-long: export CARREL_T_RACE ?= 5000
 check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
-		TESTS='hostile/race.t hostile/storm.t'
+		TESTS='hostile/beyond.t hostile/race.t hostile/storm.t'
 	@$(MAKE) --no-print-directory do-mutate
 	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
 
