@@ -226,7 +226,7 @@ do-static: $(MANUALS)
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
 	regress/messages.py
-	regress/privileged $(BUILD)
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers
+	regress/privileged build-clang

@@ -12,7 +12,7 @@ mode=${CARREL_T_MODE:-user}
 
 user=${CARREL_TEST_USER:-carrel-t1}
 group=$user-lab
-prefix=/opt/carrel-check.$user
+lies=/opt/carrel-check.$user
 stage=
 home=
 made=no
@@ -44,7 +44,7 @@ cleanup() {
 	trap '' HUP INT TERM
 	[ "$made" = no ] || remove_user
 	[ -z "$stage" ] || rm -rf "$stage"
-	[ "$mode" != hosted ] || rm -rf "$prefix"
+	[ "$mode" != hosted ] || rm -rf "$lies"
 	[ -z "$home" ] || rm -rf "$home"
 	exit "$status"
 }
@@ -59,13 +59,13 @@ stage=$(mktemp -d /tmp/carrel-check.XXXXXX)
 chmod 755 "$stage"
 inst=$stage/inst$PREFIX
 if [ "$mode" = hosted ]; then
-	inst=$prefix
-	"$MAKE" -s hosted HOSTED="$prefix"
-	"$MAKE" -s install BUILD="$BUILD-hosted" PREFIX="$prefix" \
-		SYSCONFDIR="$prefix/etc" DESTDIR=
-	chmod 4755 "$prefix/bin/carrel"
+	inst=$lies
+	"$MAKE" -s hosted HOSTED="$lies"
+	"$MAKE" -s install BUILD="$BUILD-hosted" PREFIX="$lies" \
+		SYSCONFDIR="$lies/etc" DESTDIR=
+	chmod 4755 "$lies/bin/carrel"
 	# the default ceiling is narrower than user mode's: hosted.t
-	mkdir -p "$prefix/etc/carrel"
+	mkdir -p "$lies/etc/carrel"
 	{
 		echo '[everyone]'
 		for k in read write command socket device; do
@@ -73,7 +73,7 @@ if [ "$mode" = hosted ]; then
 		done
 		echo 'allow = *'
 		echo 'allow = *://*:* private'
-	} > "$prefix/etc/carrel/ceiling.conf"
+	} > "$lies/etc/carrel/ceiling.conf"
 else
 	"$MAKE" -s install DESTDIR="$stage/inst"
 fi

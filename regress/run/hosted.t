@@ -113,6 +113,8 @@ def by_capabilities(p):
 
 
 def records(p, log):
+    time.sleep(0.5)     # the last of what was before
+    log.read()
     r = p.do("run", "--", "sh", "-c", "echo %s; exit 7" % MARK)
     got = log.records()
     ok(r.code == 7 and [x["event"] for x in got] == ["start", "end", "over"],
