@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -55,6 +56,8 @@ record_close(struct record *r)
 static int
 try(const struct record *r, const char *line, size_t len)
 {
+	struct iovec io[] = {{.iov_base = (char *)(uintptr_t)line},
+	    {.iov_base = (char[]){'\n'}, .iov_len = 1}};
 	ssize_t n;
 
 	if (r->kmsg == -1 && r->log == -1) {
@@ -64,7 +67,9 @@ try(const struct record *r, const char *line, size_t len)
 	if (r->kmsg != -1) {
 		if (len > RECORD_KMSG_MAX)
 			len = RECORD_KMSG_MAX;
-		return write(r->kmsg, line, len) == (ssize_t)len ? 0 : -1;
+		/* a record without an end might go on, and is not shown */
+		io[0].iov_len = len;
+		return writev(r->kmsg, io, 2) == (ssize_t)len + 1 ? 0 : -1;
 	}
 	do
 		n = send(r->log, line, len, MSG_NOSIGNAL);

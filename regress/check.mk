@@ -171,7 +171,7 @@ hosted: all
 			sed -i 's|$(BUILD)/|$(BUILD)-hosted/|g' {} + && \
 		mv $(BUILD)-hosted.new $(BUILD)-hosted; }
 	+@$(MAKE) --no-print-directory BUILD=$(BUILD)-hosted \
-		PREFIX=$(HOSTED) SYSCONFDIR=$(HOSTED)/etc $(JOBS) all
+		PREFIX=$(HOSTED) $(JOBS) all
 
 # What is the same in both modes since it starts no sandbox, looks at sources,
 # or works on copies of its own; and what hosted.t has in another form: who
@@ -182,7 +182,7 @@ NOT_HOSTED = run/audit.t run/golden.t run/import.t run/install.t \
 	hostile/failnet.t hostile/filter.t hostile/liar.t hostile/lies.t \
 	hostile/storm.t hostile/stuck.t
 HOSTED_TESTS = $(filter-out $(NOT_HOSTED),$(patsubst regress/%,%,$(sort \
-	$(wildcard regress/run/*.t regress/hostile/*.t))))
+	$(wildcard regress/run/*.t regress/hostile/*.t) regress/uml/hosted.t)))
 .PHONY: do-hosted check-hosted
 check-hosted: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-hosted

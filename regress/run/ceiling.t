@@ -158,7 +158,7 @@ with Place() as p:
     def spoiled(name, spoil, has):
         pre = """set -e
 mount -t tmpfs none /mnt
-tar -C /etc --exclude='*.lock' -cf - . 2>/dev/null | tar -C /mnt -xf -
+tar -C /etc --exclude='*.lock' --exclude=./carrel -cf - . 2>/dev/null | tar -C /mnt -xf -
 mount --bind /mnt /etc
 umask 022
 mkdir -p /etc/carrel

@@ -660,8 +660,7 @@ def etc_of_the_host(p):
                "V041 R012 %s of /etc, the files are %s: the host's are as "
                "before" % (verb, kind), r)
         p.unprofile("x", "usr")
-    if not HOSTED:  # which has another place there, in these tests
-        host_place(p, etc, bind)
+    host_place(p, etc, bind)
     # a directory of the caller's where carrel would generate files
     os.makedirs(p.top + "/fake-etc")
     p.write(p.top + "/fake-etc/hosts", "mine\n")

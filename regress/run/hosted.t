@@ -30,6 +30,7 @@ class Kmsg:
             if m:
                 got = dict(re.findall(KEY + "=" + VALUE, m[2]))
                 got["facility"] = int(m[1]) >> 3
+                got["when"] = line.split(",")[2]
                 if got["caller"] == str(UID):
                     self.found.append(got)
 
@@ -118,7 +119,8 @@ def records(p, log):
     r = p.do("run", "--", "sh", "-c", "echo %s; exit 7" % MARK)
     got = log.records()
     ok(r.code == 7 and [x["event"] for x in got] == ["start", "end", "over"],
-       "S104 start and end of the monitor's, and the recorder's own", r, got)
+       "S104 start and end of the monitor's, and the recorder's own", r,
+       [(x["when"], x["event"]) for x in got])
     ok(all(x["facility"] == 10 for x in got) and got[0]["mode"] == "hosted" and
        got[0]["user"] == USER and got[1]["code"] == "7" and
        int(got[2]["memory-kib"]) > 0 and got[2]["unwritten"] == "0",

@@ -285,7 +285,7 @@ class Place:
         script = """set -e
 mount -t tmpfs none /mnt
 # but for locks and the like, which come and go
-tar -C /etc --exclude='*.lock' -cf - . 2>/dev/null | tar -C /mnt -xf -
+tar -C /etc --exclude='*.lock' --exclude=./carrel -cf - . 2>/dev/null | tar -C /mnt -xf -
 mount --bind /mnt /etc
 umask 022
 mkdir -p /etc/carrel/profiles.d
