@@ -324,9 +324,8 @@ begin(struct server *s, int launcher, int recorder, const struct birth *b)
 	int alive = -1;
 
 	born.pid = birth(s->served, b, theirs, &s->client, &s->proc);
-	if (born.pid == -1)
-		born.err = errno;
-	else if ((alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
+	if (born.pid == -1 ||
+	    (alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
 		born.err = errno;
 	if (pass_send(launcher, &born, sizeof(born), &alive, alive != -1) ==
 		-1 ||

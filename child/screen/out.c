@@ -266,10 +266,8 @@ fitting(const char *s, unsigned room)
 		c = piece_columns(s + n, &len);
 		if (used + c > room)
 			break;
-		if (s[n] == ' ')
-			word = n;
-		else if (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n]) &&
-			 s[n + 1] != '/')
+		if (s[n] == ' ' || (n > 0 && s[n - 1] == ':' &&
+				       strchr("/\"", s[n]) && s[n + 1] != '/'))
 			word = n;
 		else if (n > 0 && begins_part(s, n))
 			part = n;
