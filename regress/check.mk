@@ -243,6 +243,7 @@ do-static: $(MANUALS)
 		config postinst postrm)
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
+	regress/messages.py
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers

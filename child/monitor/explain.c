@@ -333,16 +333,7 @@ explain_past(const struct install *in, const struct options *o, const char *dir,
 	helper_become(in, SCREEN, argv, a->fd);
 }
 
-void
-explain_doctor(const struct install *in)
-{
-	char *argv[] = {(char[]){SCREEN}, (char[]){"doctor"},
-	    (char *)in->libexec, (char *)in->shipped, NULL};
-
-	helper_become(in, SCREEN, argv, -1);
-}
-
-/* What carrel finds its files by, for the runs of profile test. */
+/* What carrel finds its files by, for who runs it again. */
 static char *
 setting(const struct start *st, const char *name)
 {
@@ -353,6 +344,25 @@ setting(const struct start *st, const char *name)
 		value != NULL ? value : "") == -1)
 		fatal("out of memory");
 	return p;
+}
+
+void
+explain_doctor(
+    const struct install *in, const struct options *o, const struct start *st)
+{
+	char json[] = "json", text[] = "text", none[] = "", width[8];
+	char colour[] = "colour";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"doctor"},
+	    (char *)in->program, (char *)in->libexec, (char *)in->shipped,
+	    o->json ? json : text, width, none, setting(st, "HOME"),
+	    setting(st, "XDG_CONFIG_HOME"), setting(st, "PATH"), NULL};
+	struct screen_request q;
+
+	describe(o, st, &q);
+	snprintf(width, sizeof(width), "%u", q.width);
+	if ((q.flags & SCREEN_COLOUR) != 0)
+		argv[7] = colour;
+	helper_become(in, SCREEN, argv, -1);
 }
 
 void

@@ -49,6 +49,7 @@ void explain_import(const struct install *, const struct options *)
     __attribute__((noreturn));
 
 /* Becomes carrel-screen for the doctor. */
-void explain_doctor(const struct install *) __attribute__((noreturn));
+void explain_doctor(const struct install *, const struct options *,
+    const struct start *) __attribute__((noreturn));
 
 #endif

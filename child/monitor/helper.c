@@ -23,7 +23,8 @@ join(char *dst, size_t cap, const char *dir, const char *name)
 	int n = snprintf(dst, cap, "%s/%s", dir, name);
 
 	if (n < 0 || (size_t)n >= cap)
-		fatal("the path of carrel's installation is too long");
+		fatal("the path of carrel's installation is too long; install "
+		      "it where its path is shorter");
 }
 
 void

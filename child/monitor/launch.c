@@ -228,7 +228,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		patience_begin(o.command == COMMAND_DOCTOR ? PATIENCE_DOCTOR
 							   : PATIENCE_CALLER);
 	if (o.command == COMMAND_DOCTOR)
-		explain_doctor(&in);
+		explain_doctor(&in, &o, st);
 	if (o.command == COMMAND_IMPORT)
 		explain_import(&in, &o);
 	if (o.command == COMMAND_VIOLATIONS && o.run == NULL) {

@@ -7,6 +7,7 @@
 #include "child/shared/caller.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
+#include "ipc/text.h"
 #include "learn.h"
 #include "missing.h"
 #include "options.h"
@@ -71,7 +72,7 @@ missing_tell(const struct options *o, const struct caller *c,
 	if (strchr(name, '/') != NULL) {
 		log_warn("%s: not found inside; nothing is there but what "
 			 "profiles grant, see: carrel explain",
-		    name);
+		    SHOWN(name));
 		return;
 	}
 	if (on_host(st, name, host, sizeof(host)))
@@ -79,7 +80,7 @@ missing_tell(const struct options *o, const struct caller *c,
 	else {
 		log_warn("%s: not found inside (PATH there is %s), nor on this "
 			 "host; install it, or check the spelling",
-		    name, path);
+		    SHOWN(name), path);
 		return;
 	}
 	for (i = 0; of_sys[i] != NULL; i++)
@@ -117,5 +118,5 @@ missing_ptrace(const struct options *o)
 		if (strcmp(debuggers[i], name) == 0)
 			log_warn("%s: tracing other processes is refused "
 				 "inside; add --allow-ptrace, which is weaker",
-			    name);
+			    SHOWN(name));
 }

@@ -113,13 +113,16 @@ inside_ended(struct monitor *m, int status)
 {
 	m->code = EXIT_CARREL;
 	if (!WIFSIGNALED(status)) {
-		log_warn("the sandbox ended without a word");
+		log_warn("the sandbox ended without a word; see the kernel's "
+			 "log (dmesg), and report it if that says nothing");
 	} else if (WTERMSIG(status) == SIGKILL && m->bounds.killed > 0) {
 		/* the memory was so short that even pid 1 was in the way */
 		m->signal = SIGKILL;
 		m->code = 128 + SIGKILL;
 	} else
-		log_warn("the sandbox was ended from outside by signal %d",
+		log_warn("the sandbox was ended from outside by signal %d; "
+			 "somebody sent it, or memory ran out: see the "
+			 "kernel's log (dmesg)",
 		    WTERMSIG(status));
 }
 

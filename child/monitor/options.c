@@ -73,8 +73,8 @@ static const char usage_text[] =
     "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
     "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
     "'$VARIABLE'\n"
+    "       carrel doctor [--json]                  can this host do it?\n"
     "       carrel why --run ID [--json] [SUBJECT]  what a run was refused\n"
-    "       carrel doctor                           can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
     "       carrel import bwrap -- OPTION... | firejail FILE    a profile "
     "of it\n"
@@ -237,10 +237,14 @@ read_profile(const struct reading *r, const char *name)
 	struct options *o = r->o;
 
 	if (o->nselect >= SELECT_MAX)
-		return wrong(
-		    r, "more than %d profiles are named with -p", SELECT_MAX);
+		return wrong(r,
+		    "more than %d profiles are named with -p; name one that "
+		    "includes them",
+		    SELECT_MAX);
 	if (strlen(name) > VALUE_MAX_LEN)
-		return wrong(r, "a name given to -p is longer than %d bytes",
+		return wrong(r,
+		    "a name given to -p is longer than %d bytes; the name of a "
+		    "profile has 63 at most, see carrel profile list",
 		    VALUE_MAX_LEN);
 	return keep(r, &o->select[o->nselect++], name);
 }
@@ -274,7 +278,8 @@ read_pack(const struct reading *r, const char *file)
 		    "-f is given twice, and a run has one pack; name profiles "
 		    "of your own with -p");
 	if (file[0] == '\0')
-		return wrong(r, "-f needs the file of a pack");
+		return wrong(r, "-f needs the file of a pack: carrel run -f "
+				"FILE -- COMMAND");
 	return keep(r, &r->o->pack, file);
 }
 
@@ -400,7 +405,8 @@ read_payload(const struct reading *r, int n, char **v)
 		return wrong(
 		    r, "shell takes no command; use: carrel run -- COMMAND");
 	if (v[0][0] == '\0')
-		return wrong(r, "the command is an empty word");
+		return wrong(r, "the command is an empty word; is a variable "
+				"in its place not set?");
 	r->o->argv = calloc((size_t)n + 1, sizeof(*r->o->argv));
 	if (r->o->argv == NULL)
 		return wrong(r, "out of memory");
@@ -540,6 +546,18 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
+static int
+read_doctor(const struct reading *r, int argc, char **argv)
+{
+	if (argc == 2 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return say(r, usage_text);
+	r->o->json = argc == 2 && strcmp(argv[1], "--json") == 0;
+	if (argc > 1 + r->o->json)
+		return wrong(r, "carrel doctor takes --json, and nothing else");
+	return 0;
+}
+
 /* argv[0] is the command: import bwrap [--] WORD... | firejail FILE */
 static int
 read_import(const struct reading *r, int argc, char **argv)
@@ -588,7 +606,7 @@ read_subject(const struct reading *r, int n, char **v)
 static int
 read_words(const struct reading *r, int argc, char **argv)
 {
-	int c, n, doctor = r->o->command == COMMAND_DOCTOR;
+	int c, n;
 	const char *word;
 
 	if (r->o->command == COMMAND_VIOLATIONS)
@@ -599,6 +617,8 @@ read_words(const struct reading *r, int argc, char **argv)
 		return read_import(r, argc, argv);
 	if (r->o->command == COMMAND_INSTALLED)
 		return read_screen(r, argc, argv);
+	if (r->o->command == COMMAND_DOCTOR)
+		return read_doctor(r, argc, argv);
 	opterr = 0;
 	optind = 0; /* begin anew, getopt(3) */
 	for (;;) {
@@ -611,8 +631,6 @@ read_words(const struct reading *r, int argc, char **argv)
 		if ((n = read_option(r, c, word)) != 0)
 			return n;
 	}
-	if (doctor && argc > 1)
-		return wrong(r, "doctor takes no arguments");
 	if (r->o->json && r->o->command != COMMAND_EXPLAIN &&
 	    r->o->command != COMMAND_WHY && !r->o->learn)
 		return wrong(r,

@@ -5,6 +5,7 @@
 #include "child/setup/payload.h"
 #include "child/shared/cause.h"
 #include "ipc/log.h"
+#include "ipc/text.h"
 #include "missing.h"
 #include "monitor.h"
 #include "options.h"
@@ -32,7 +33,17 @@ refused_fix(int err)
 		       "program that runs it";
 	case E2BIG:
 		return "the arguments and the environment are too long "
-		       "together, see execve(2)";
+		       "together: pass less, or raise the limit of the stack "
+		       "(ulimit -s)";
+	case ENAMETOOLONG:
+		return "a name has 255 bytes at most and a path 4095: look "
+		       "for a missing space or quote";
+	case ELOOP:
+		return "its symbolic links lead in a circle: mend them (ls "
+		       "-l)";
+	case ETXTBSY:
+		return "somebody has it open for writing: try again when that "
+		       "has ended";
 	default:
 		return "see execve(2)";
 	}
@@ -51,7 +62,7 @@ outcome_no_exec(const struct monitored *w, const struct control *c)
 	case PAYLOAD_INTERPRETER:
 		log_warn("%s is there, but what runs it is not: \"%s\" is not "
 			 "inside; add a profile that grants it",
-		    name, c->text);
+		    SHOWN(name), SHOWN(c->text));
 		return 127;
 	case PAYLOAD_LOCKED:
 		log_warn("\"%s\" cannot be executed: the profiles say which "
@@ -60,7 +71,7 @@ outcome_no_exec(const struct monitored *w, const struct control *c)
 		    c->text, c->text);
 		return 126;
 	case PAYLOAD_REFUSED:
-		log_warn("\"%s\" cannot be executed: %s; %s", c->text,
+		log_warn("\"%s\" cannot be executed: %s; %s", SHOWN(c->text),
 		    strerror(c->b), refused_fix(c->b));
 		return 126;
 	default:

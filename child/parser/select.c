@@ -335,11 +335,12 @@ refuse_unknown(struct loading *l, const struct wish *w)
 	else if (shipped)
 		text_add(fix, sizeof(fix),
 		    "check the spelling: the shipped profiles are in \"%s\"",
-		    l->q->shipped);
+		    SHOWN(l->q->shipped));
 	else
 		text_add(fix, sizeof(fix),
 		    "check the spelling, or create \"%s/%s.profile\"",
-		    l->q->user[0] != '\0' ? l->q->user : l->q->host, w->name);
+		    SHOWN(l->q->user[0] != '\0' ? l->q->user : l->q->host),
+		    w->name);
 	return place_refuse(
 	    &at, w->line, fix, "unknown profile \"%s\"", SHOWN(w->name));
 }

@@ -288,7 +288,8 @@ int
 explain_receive(int fd, struct seen_run *r)
 {
 	if (receive_scene(fd, &r->scene) == -1)
-		fatal("what the screen was sent: %s", strerror(errno));
+		fatal("what the screen was sent: %s; install carrel again",
+		    strerror(errno));
 	r->view.scene = &r->scene;
 	r->view.host = &r->host;
 	r->view.plan = make_plan(&r->scene, &r->plan);
@@ -318,6 +319,8 @@ explain_warn(const struct policy *po)
 	for (i = 0; i < po->nrefusals; i++)
 		log_warn(
 		    "%s", refusal_text(&po->refusals[i], why, sizeof(why)));
+	if (po->unkept > 0)
+		log_warn("and %zu reasons more", po->unkept);
 }
 
 int

@@ -27,7 +27,7 @@ write_page(const struct page *page, int refused)
 	page_json(&j, page);
 	json_close(&j, '}');
 	if (j.bad)
-		fatal("internal: the page has no room");
+		fatal("internal: the page has no room; report this as a bug");
 	strcpy(buf + j.len, "\n");
 	out_write(buf, j.len + 1);
 	free(buf);

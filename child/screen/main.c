@@ -29,7 +29,7 @@ enter(int runs)
 	struct rlimit core = {0, 0};
 
 	if (getuid() != geteuid() || getgid() != getegid())
-		fatal("carrel-screen must not be set-user-id");
+		fatal("carrel-screen must not be set-user-id; chmod ug-s it");
 	/* what runs carrel again leaves it what it may be installed with */
 	if (setrlimit(RLIMIT_CORE, &core) == -1 ||
 	    (!runs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1))
@@ -69,8 +69,9 @@ learn(char *const *v)
 int
 main(int argc, char *argv[])
 {
-	enter(argc > 2 && strcmp(argv[1], "profile") == 0 &&
-	      strcmp(argv[2], "test") == 0);
+	enter((argc > 2 && strcmp(argv[1], "profile") == 0 &&
+		  strcmp(argv[2], "test") == 0) ||
+	      (argc > 1 && strcmp(argv[1], "doctor") == 0));
 	if (argc == 3 && strcmp(argv[1], "explain") == 0)
 		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
 	if (argc > 3 && strcmp(argv[1], "import") == 0)
@@ -85,8 +86,8 @@ main(int argc, char *argv[])
 		    strcmp(argv[2], "json") == 0, argv[3]);
 	if (argc == 8 && strcmp(argv[1], "catalogue") == 0)
 		return installed_run(argv + 2, CHANNEL_FD);
-	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
-		return doctor_run(argv[2], argv[3]);
+	if (argc == 2 + DOCTOR_WORDS && strcmp(argv[1], "doctor") == 0)
+		return doctor_run(argv + 2);
 	if (argc == 4 && strcmp(argv[1], "violations") == 0)
 		return violations_run(argv[2], strcmp(argv[3], "json") == 0);
 	if (argc == 8 && strcmp(argv[1], "past") == 0)

@@ -240,31 +240,45 @@ pad(struct out *o, unsigned col)
 		emit(o, " ", 1);
 }
 
+/* A component of a path, what a "=" gives, or what stands behind a "://". */
+static int
+begins_part(const char *s, size_t n)
+{
+	if (s[n - 1] == '=')
+		return 1;
+	if (s[n] == '/')
+		return s[n - 1] != '/' && s[n + 1] != '/';
+	return n > 2 && strncmp(s + n - 3, "://", 3) == 0;
+}
+
 /*
  * How many bytes of s fit in room columns: whole words and elements of a list
- * if it can be, else whole components of a path.
+ * if it can be, else whole components of a path, else whole labels of a name.
+ * The "//" of an address stays with its scheme.
  */
 static size_t
 fitting(const char *s, unsigned room)
 {
-	size_t n = 0, word = 0, part = 0, len;
+	size_t n = 0, word = 0, part = 0, label = 0, len;
 	unsigned c, used = 0;
 
 	while (s[n] != '\0') {
 		c = piece_columns(s + n, &len);
 		if (used + c > room)
 			break;
-		if (s[n] == ' ' ||
-		    (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n])))
+		if (s[n] == ' ' || (n > 0 && s[n - 1] == ':' &&
+				       strchr("/\"", s[n]) && s[n + 1] != '/'))
 			word = n;
-		else if (n > 0 && (s[n] == '/' || s[n - 1] == '='))
+		else if (n > 0 && begins_part(s, n))
 			part = n;
+		else if (n > 0 && s[n] == '.')
+			label = n;
 		used += c;
 		n += len;
 	}
 	if (s[n] == '\0' || s[n] == ' ')
 		return n;
-	return word > 0 ? word : part > 0 ? part : n;
+	return word > 0 ? word : part > 0 ? part : label > 0 ? label : n;
 }
 
 /* Writes s from the cursor on; lines that follow begin at column indent. */
@@ -401,7 +415,7 @@ void
 out_row_marked(struct out *o, const char *tag, struct cell *left,
     struct cell *right, struct cell *mark)
 {
-	unsigned rcol, used = columns(cell_text(left));
+	unsigned rcol;
 	struct cell t = {0};
 	int two = o->width >= TWO_CELLS;
 
@@ -417,7 +431,7 @@ out_row_marked(struct out *o, const char *tag, struct cell *left,
 		pad(o, o->col < LEFT_COL ? LEFT_COL : o->col + 1);
 		flow(o, cell_text(left), LEFT_COL + HANG);
 		if (right->len > 0) {
-			if (!two || used + LEFT_COL + 2 > rcol)
+			if (!two || o->col + 2 > rcol)
 				newline(o);
 			pad(o, rcol);
 			flow(o, cell_text(right), rcol);

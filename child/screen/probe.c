@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <linux/filter.h>
+#include <linux/keyctl.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
@@ -102,6 +103,18 @@ try_idmap(uid_t uid, gid_t gid)
 
 static const char *const no_options[] = {NULL};
 
+/* A tmpfs on top of "/" becomes the root, as child/setup/root.c does it. */
+static int
+try_pivot(void)
+{
+	int root;
+
+	if ((root = mountapi_new("tmpfs", no_options, 0)) == -1 ||
+	    mountapi_move(root, AT_FDCWD, "/") == -1 || fchdir(root) == -1)
+		return -1;
+	return mountapi_pivot();
+}
+
 /* A tmpfs over /tmp, and a read-only clone of / in it. */
 static int
 try_mount(void)
@@ -111,7 +124,8 @@ try_mount(void)
 	if (mountapi_private() == -1 ||
 	    (m = mountapi_new("tmpfs", no_options, 0)) == -1 ||
 	    (fd = open("/", O_PATH | O_CLOEXEC)) == -1 ||
-	    (t = mountapi_clone(fd, MOUNT_ATTR_RDONLY)) == -1)
+	    (t = mountapi_clone(fd, MOUNT_ATTR_RDONLY)) == -1 ||
+	    mountapi_set(m, MOUNT_ATTR_NODEV) == -1)
 		return -1;
 	if (mountapi_move(m, AT_FDCWD, "/tmp") == -1 ||
 	    mkdir("/tmp/probe", 0700) == -1)
@@ -184,6 +198,8 @@ inside(int fd, uid_t uid, gid_t gid)
 	}
 	if (n == 0)
 		tell(fd, PROBE_EVERYTHING, try_everything(v6));
+	/* the last, for nothing of the host is there then */
+	tell(fd, PROBE_PIVOT, try_pivot());
 	_exit(0);
 }
 
@@ -200,20 +216,34 @@ try_landlock(void)
 }
 
 static int
-try_seccomp(void)
+try_seccomp(unsigned long flags)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog prog = {.len = 1, .filter = &allow};
 
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
 }
 
-/* What needs no namespace; no_new_privs is set already. */
+/* As child/monitor/launch.c does it; a kernel without keys has none to hide. */
+static int
+try_keyring(void)
+{
+	long key =
+	    syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, "carrel, empty");
+
+	return key == -1 && errno != ENOSYS ? -1 : 0;
+}
+
+/* What needs no namespace. */
 static void
 outside(int fd)
 {
+	tell(fd, PROBE_KEYRING, try_keyring());
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		_exit(1);
 	tell(fd, PROBE_LANDLOCK, try_landlock());
-	tell(fd, PROBE_SECCOMP, try_seccomp());
+	tell(fd, PROBE_SECCOMP, try_seccomp(0));
+	tell(fd, PROBE_NOTIFY, try_seccomp(SECCOMP_FILTER_FLAG_NEW_LISTENER));
 	_exit(0);
 }
 
@@ -248,7 +278,7 @@ run(int in, unsigned long flags, int results[PROBES])
 	pid_t pid;
 
 	if (pipe2(fd, O_CLOEXEC) == -1) {
-		results[in ? PROBE_USERNS : PROBE_LANDLOCK] = errno;
+		results[in ? PROBE_USERNS : PROBE_SECCOMP] = errno;
 		return;
 	}
 	pid = fork_into(flags);
@@ -260,9 +290,10 @@ run(int in, unsigned long flags, int results[PROBES])
 		outside(fd[1]);
 	}
 	close(fd[1]);
-	if (pid == -1)
-		results[in ? PROBE_USERNS : PROBE_LANDLOCK] = e;
-	else
+	/* of the other one the trial tells: it is no fault of what is tried */
+	if (pid == -1 && in)
+		results[PROBE_USERNS] = e;
+	else if (pid != -1)
 		collect(fd[0], pid, results);
 	close(fd[0]);
 }

@@ -11,8 +11,11 @@ enum probe {
 	PROBE_NETNS,
 	PROBE_EGRESS,	  /* of [egress] */
 	PROBE_EVERYTHING, /* of allow = * */
+	PROBE_PIVOT,	  /* the last in the namespaces */
+	PROBE_KEYRING,
 	PROBE_LANDLOCK,
 	PROBE_SECCOMP,
+	PROBE_NOTIFY, /* of report and once */
 	PROBES
 };
 

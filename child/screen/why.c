@@ -5,6 +5,7 @@
 
 #include "child/setup/plan.h"
 #include "child/shared/json.h"
+#include "explain.h"
 #include "host.h"
 #include "ipc/address.h"
 #include "ipc/channel.h"
@@ -190,7 +191,7 @@ why_json(const struct why *w, const char *run, const struct page *page)
 	page_json(&j, page);
 	json_close(&j, '}');
 	if (j.bad)
-		fatal("internal: the page has no room");
+		fatal("internal: the page has no room; report this as a bug");
 	strcpy(buf + j.len, "\n");
 	out_write(buf, j.len + 1);
 	free(buf);
@@ -235,12 +236,7 @@ receive(int next, struct catalogue *c)
 static int
 tell_refusals(const struct policy *po)
 {
-	char text[REFUSAL_LEN];
-	size_t i;
-
-	for (i = 0; i < po->nrefusals; i++)
-		log_warn(
-		    "%s", refusal_text(&po->refusals[i], text, sizeof(text)));
+	explain_warn(po);
 	if (po->nrefusals > 0)
 		log_warn("such a run would not start, so there is no answer; "
 			 "see carrel explain");
@@ -259,7 +255,8 @@ why_run(int fd, int next, int json, const char *subject)
 	size_t i;
 
 	if (receive_scene(fd, &sc) == -1)
-		fatal("what the screen was sent: %s", strerror(errno));
+		fatal("what the screen was sent: %s; install carrel again",
+		    strerror(errno));
 	receive(next, &c);
 	if (tell_refusals(&sc.policy))
 		return EXIT_CARREL;

@@ -354,6 +354,30 @@ why_keyring(int err, char *buf, size_t len)
 		    "allow it there (inside carrel there is no carrel)");
 }
 
+/* What the caller may have is used up, whatever the step was. */
+static void
+by_limit(int err, char *buf, size_t len)
+{
+	if (err == EAGAIN)
+		snprintf(buf, len,
+		    "there is no room for another process: this user has as "
+		    "many as he may (ulimit -u, TasksMax= of systemd), or the "
+		    "control group around carrel has (docker run "
+		    "--pids-limit): end some, or raise it");
+	else if (err == EMFILE)
+		snprintf(buf, len,
+		    "the limit of open files is too low for carrel itself: "
+		    "raise it, ulimit -n 256");
+	else if (err == ENFILE)
+		snprintf(buf, len,
+		    "this host has as many open files as it may: as root "
+		    "raise the sysctl fs.file-max");
+	else if (err == EFBIG)
+		snprintf(buf, len,
+		    "the limit of a file's size is too low for carrel "
+		    "itself: raise it, ulimit -f unlimited");
+}
+
 const char *
 cause_judge(const struct cause_host *h, enum cause_step step, int err,
     char *buf, size_t len)
@@ -393,6 +417,8 @@ cause_judge(const struct cause_host *h, enum cause_step step, int err,
 		why_nftables(err, buf, len);
 		break;
 	}
+	if (buf[0] == '\0')
+		by_limit(err, buf, len);
 	return buf;
 }
 

@@ -89,6 +89,19 @@ first_at(const struct protecting *p, const char *path)
 	return lo;
 }
 
+/* Who asked for this write grant first. */
+static const struct origin *
+writer(const struct grant *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->norigins; i++)
+		if (g->origins[i].verb == VERB_WRITE ||
+		    g->origins[i].verb == VERB_TRY_WRITE)
+			return &g->origins[i];
+	return &g->origins[0];
+}
+
 /*
  * The path, or a part of it, is what is granted: nothing could be pinned, for
  * there is nothing above it inside.
@@ -97,17 +110,10 @@ static int
 refuse(struct protecting *p, size_t grant, const struct trusted *t)
 {
 	const struct grant *g = &p->po->grants[grant];
-	const struct origin *o = &g->origins[0];
+	const struct origin *o = writer(g);
 	const struct profile *pr;
 	char part[TEXT_SHOWN_MAX + 64] = "";
-	size_t i;
 
-	for (i = 0; i < g->norigins; i++)
-		if (g->origins[i].verb == VERB_WRITE ||
-		    g->origins[i].verb == VERB_TRY_WRITE) {
-			o = &g->origins[i];
-			break;
-		}
 	pr = &p->po->profiles[o->profile];
 	if (strcmp(g->source, t->path) != 0)
 		snprintf(part, sizeof(part), "is a part of %s, and ",
@@ -121,6 +127,21 @@ refuse(struct protecting *p, size_t grant, const struct trusted *t)
 		       : "that is what carrel trusts in the next run");
 }
 
+/* Inside, the path would be longer than any may be. */
+static int
+refuse_long(struct protecting *p, size_t grant, const char *path)
+{
+	const struct grant *g = &p->po->grants[grant];
+	const struct origin *o = writer(g);
+	const struct profile *pr = &p->po->profiles[o->profile];
+
+	return policy_refuse(p->po, pr->name, pr->file, o->line,
+	    "choose a shorter path inside",
+	    "%s = %s: %s is in it, which no payload may write, and its path "
+	    "inside has more than %d bytes",
+	    policy_verb(o->verb), SHOWN(g->source), SHOWN(path), PATH_MAX_LEN);
+}
+
 /* The path is inside by way of this write grant: it is granted once more. */
 static int
 add(struct protecting *p, size_t grant, const char *path)
@@ -131,10 +152,8 @@ add(struct protecting *p, size_t grant, const char *path)
 	char guest[2 * PATH_MAX_LEN + 1];
 
 	snprintf(guest, sizeof(guest), "%s%s", g->guest, below);
-	if (!path_clean(guest)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
+	if (!path_clean(guest))
+		return refuse_long(p, grant, path);
 	/* what is deeper there is judged for itself, or read only */
 	if ((at = policy_find(p->po, guest)) == NULL)
 		at = policy_above(p->po, guest);

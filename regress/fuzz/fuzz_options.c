@@ -25,6 +25,9 @@ judge_options(const struct options *o)
 	if ((o->command == COMMAND_RUN || o->command == COMMAND_EXPLAIN) &&
 	    o->argv == NULL && !o->shell)
 		broken("options", "neither a shell nor a payload");
+	if (o->command == COMMAND_DOCTOR &&
+	    (o->argv != NULL || o->nselect > 0 || o->dir != NULL))
+		broken("options", "a doctor of something");
 	if (o->command == COMMAND_WHY && o->subject == NULL && o->run == NULL)
 		broken("options", "why of nothing");
 	if (o->argv != NULL && o->login == 0 &&

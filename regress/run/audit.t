@@ -183,7 +183,11 @@ def plain(p, log):
     ok(r.code == 137 and got[0]["weakened"] == "landlock,ptrace" and
        got[1]["signal"] == "9", "S6 S104 options that weaken, and a signal",
        r, got)
-    for argv in (("explain", "--", "true"), ("doctor",), ("violations",)):
+    log.do("doctor")
+    got = log.records(2)
+    ok(len(got) == 2 and got[0]["profiles"] == "@sys",
+       "S95 S104 what doctor tries is a run", got)
+    for argv in (("explain", "--", "true"), ("violations",)):
         log.do(*argv)
     r = log.do("run", "--require-audit", "--", "true")
     got = log.records(2)

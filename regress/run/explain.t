@@ -201,4 +201,25 @@ with Place() as p:
                c.encode() not in r.raw + r.rawerr,
                "R015 S92 %r of carrel %s" % (c, argv[0][:7]), r)
     p.__exit__()
+
+
+def many_reasons():
+    """More reasons than are kept: every screen says that there are more."""
+    with Place() as p:
+        p.profile("x", "[profile]\ndescription = x\n" + "".join(
+            "include = n%d\n" % i for i in range(300)))
+        for argv in (("explain", "-p", "x", "--", "true"),
+                     ("explain", "--json", "-p", "x", "--", "true"),
+                     ("why", "-p", "x", "/usr"), ("run", "-p", "x", "true")):
+            r = p.do(*argv)
+            ok(r.code == OWN and r.err.count("unknown profile") == 256 and
+               "\ncarrel: and 44 reasons more\n" in r.err,
+               "S90 %s: 44 reasons more" % " ".join(argv[:2]),
+               r.err[-300:])
+        r = p.do("explain", "-p", "x", "--", "true")
+        ok(re.search(r"and 44 reasons more\n", r.out),
+           "S90 on the screen as well", r.out[-300:])
+
+
+many_reasons()
 done()

@@ -169,4 +169,19 @@ with Place() as p:
     # what is dropped above is really there
     ok("NOT GRANTED" in r.out and "ABI" in r.out and "absent" in r.out,
        "control: the rows that are not compared", r)
+    # the picture in the README, whatever program drew it
+    with golden.as_root():
+        dot, svg, readme = [open(SRC + "/" + x).read() for x in (
+            "profiles/profiles.dot", "profiles/profiles.svg", "README.md")]
+    r = p.do("profile", "dot", env=dict(p.env, XDG_CONFIG_HOME="/nonexistent"))
+    equal(r.out, dot, "S93 profiles.dot is as it is drawn now; make docs "
+          "writes it anew")
+    want = {x.replace('"', "").replace(" -> ", "->") for x in
+            re.findall(r'(?m)^  ("@[a-z-]+"(?: -> "@[a-z-]+")?)', dot)}
+    have = {x.replace("&#45;", "-").replace("&gt;", ">")
+            for x in re.findall(r"<title>(@.*?)</title>", svg)}
+    equal(have, want, "S93 and so is profiles.svg")
+    ok(len(want) > 15 and "](profiles/profiles.svg)" in readme and
+       "<script" not in svg and "href" not in svg,
+       "S93 control: it shows something, in the README", want)
 done()

@@ -197,7 +197,8 @@ def words(p, group, odd):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),
               [(argv, p.do(*map(b, argv)))])
     judge("%s in what no command takes" % group,
-          [(["doctor"], p.do("doctor", b(odd)))] +
+          [(["doctor"], p.do("doctor", b(odd))),
+           (["doctor", "--json"], p.do("doctor", "--json", b(odd)))] +
           [(argv, p.do(*argv, b(odd))) for argv in (
               ["profile", "list"], ["profile", "dot"], ["config"],
               ["profile", "tree", "--json"], ["why", "--json", "/usr"])] +
@@ -246,6 +247,9 @@ def paths(p, group, odd):
     p.write(d + "/home/.config/carrel/profiles.d/x.profile", "frob\n")
     judge("%s in the path of a profile" % group, screens(
         p, "-p", "x", env=env) + installed(p, "x", env=env))
+    judge("%s in the path of a profile, for the doctor" % group, [
+        (["doctor"] + x, p.do("doctor", *x, env=env))
+        for x in ([], ["--json"])])
     p.write(d + "/home/.config/carrel/config", "frob\n")
     judge("%s in the path of the configuration" % group, screens(
         p, env=env) + installed(p, env=env))

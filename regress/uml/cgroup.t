@@ -341,7 +341,7 @@ def screens():
           re.search(r"^ok +\[limits\] cpu: ", out, re.M), "doctor",
           "S95 doctor: delegated")
     out = re.sub(r"\n {4}", " ", case("doctor-not")[1])
-    check(re.search(r"^-- +\[limits\] memory: cannot be enforced from here: .*"
+    check(re.search(r"^-- +\[limits\] memory: cannot be enforced from here; .*"
                     r"systemd-run --user --scope", out, re.M), "doctor-not",
           "S95 doctor: not delegated, and what would help")
 

@@ -129,6 +129,20 @@ START_TEST(test_kernel)
 }
 END_TEST
 
+/* What is used up has one answer, at every step that knows no better. */
+START_TEST(test_limits)
+{
+	int step;
+
+	for (step = CAUSE_OTHER; step <= CAUSE_LAST; step++) {
+		says(&plain, (enum cause_step)step, EAGAIN, "ulimit -u");
+		says(&plain, (enum cause_step)step, EMFILE, "ulimit -n 256");
+		says(&plain, (enum cause_step)step, ENFILE, "fs.file-max");
+		says(&plain, (enum cause_step)step, EFBIG, "ulimit -f");
+	}
+}
+END_TEST
+
 /* Where nothing is known nothing is said, whatever the step. */
 START_TEST(test_silence)
 {
@@ -171,6 +185,7 @@ main(void)
 	tcase_add_test(t, test_userns);
 	tcase_add_test(t, test_container);
 	tcase_add_test(t, test_kernel);
+	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_silence);
 	tcase_add_test(t, test_buffer);
 	suite_add_tcase(s, t);

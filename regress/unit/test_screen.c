@@ -30,6 +30,42 @@ START_TEST(test_columns)
 }
 END_TEST
 
+static void
+drawn(unsigned width, const char *raw, const char *want)
+{
+	struct cell left = {0}, right = {0};
+	struct out o;
+
+	out_open(&o, width, 0);
+	cell_add(&left, raw);
+	cell_add(&right, "(carrel)");
+	out_row(&o, "allow", &left, &right, "");
+	out_close(&o);
+	ck_assert_str_eq(o.text, want);
+	out_free(&o);
+}
+
+/* An address is not taken apart at its "//", and a name between labels. */
+START_TEST(test_addresses)
+{
+	drawn(40, "https://gist.githubusercontent.com:443, TLS",
+	    "  allow     https://\n"
+	    "              gist.githubusercontent\n"
+	    "              .com:443, TLS\n"
+	    "                (carrel)\n");
+	drawn(40, "https://a.example:443",
+	    "  allow     https://a.example:443\n"
+	    "                (carrel)\n");
+	/* at the end of the last line, if there is room */
+	drawn(80,
+	    "https://gist.githubusercontent.com:443, TLS that asks for the "
+	    "same name",
+	    "  allow     https://gist.githubusercontent.com:443, TLS that asks "
+	    "for the same\n"
+	    "              name                               (carrel)\n");
+}
+END_TEST
+
 static unsigned char
 mark_of(const char *source)
 {
@@ -442,6 +478,7 @@ main(void)
 	tcase_add_test(t, test_stream);
 	tcase_add_test(t, test_garbage);
 	tcase_add_test(t, test_quote);
+	tcase_add_test(t, test_addresses);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
