@@ -54,8 +54,8 @@ namespaces(void)
  * After that it is the user, and asks. Whoever fails here says nothing; the
  * server finds the pair closed.
  */
-static void __attribute__((noreturn))
-inside(const struct served *s, const struct birth *b, int client, int hand)
+static void __attribute__((noreturn)) inside(const struct served *s,
+    const struct birth *b, int own, int client, int hand)
 {
 	static const char *const none[] = {NULL};
 	struct failure f;
@@ -67,7 +67,7 @@ inside(const struct served *s, const struct birth *b, int client, int hand)
 	proc = mountapi_new("proc", none,
 	    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	if (proc == -1 || pass_send(hand, "", 1, &proc, 1) == -1 ||
-	    close(proc) == -1 || close(hand) == -1)
+	    close(proc) == -1 || close(hand) == -1 || close(own) == -1)
 		_exit(1);
 	if (caps_become(s->uid, s->gid, &f) == -1)
 		_exit(1);
@@ -94,7 +94,8 @@ take_proc(int hand)
 }
 
 pid_t
-birth(const struct served *s, const struct birth *b, int *client, int *proc)
+birth(const struct served *s, const struct birth *b, int own, int *client,
+    int *proc)
 {
 	int ask[2], hand[2];
 	pid_t pid;
@@ -111,7 +112,7 @@ birth(const struct served *s, const struct birth *b, int *client, int *proc)
 	if (pid == 0) {
 		close(ask[0]);
 		close(hand[0]);
-		inside(s, b, ask[1], hand[1]);
+		inside(s, b, own, ask[1], hand[1]);
 	}
 	if (caps_raise(0) == -1)
 		return -1;
