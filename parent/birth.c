@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
@@ -7,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "caps.h"
@@ -16,8 +18,7 @@
 #include "mountapi.h"
 
 #define NAMESPACES                                                             \
-	(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |            \
-	    CLONE_NEWCGROUP)
+	(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 #define HOSTNAME "carrel"
 
 static int
@@ -36,13 +37,69 @@ loopback_up(void)
 	return r;
 }
 
+static int
+take(int hand)
+{
+	int fds[PASS_FDS];
+	size_t n;
+	char byte;
+
+	if (pass_receive(hand, &byte, sizeof(byte), fds, &n) == 1 && n == 1)
+		return fds[0];
+	while (n > 0)
+		close(fds[--n]);
+	errno = EPROTO;
+	return -1;
+}
+
+/* The copy of the mounts, as long as somebody holds it open. */
+static void __attribute__((noreturn)) lender(int hand)
+{
+	int fd = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+	(void)!(fd != -1 && pass_send(hand, "", 1, &fd, 1) == 0);
+	_exit(0);
+}
+
+/*
+ * Mounts of a namespace that a user namespace owns are locked to each other:
+ * else the kernel takes them apart when the tree goes (umount2(2), MNT_DETACH),
+ * and who kept a descriptor sees what the administrator hid below one of them.
+ * A host that has none for root either (ENOSPC, EINVAL) goes without.
+ */
+static int
+mounts(void)
+{
+	int hand[2], fd, r;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, hand) == -1)
+		return -1;
+	pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWNS | SIGCHLD,
+	    NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		lender(hand[1]);
+	close(hand[1]);
+	fd = pid == -1 ? -1 : take(hand[0]);
+	close(hand[0]);
+	if (pid == -1)
+		return errno == ENOSPC || errno == EINVAL ? unshare(CLONE_NEWNS)
+							  : -1;
+	r = fd == -1 ? -1 : setns(fd, CLONE_NEWNS);
+	close(fd);
+	(void)waitpid(pid, NULL, 0);
+	return r;
+}
+
 /* Names, mounts and a network that nobody else has. */
 static int
 namespaces(void)
 {
-	if (caps_raise(CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_NET_ADMIN)) == -1)
+	if (caps_raise(CAPS_BIT(CAP_SYS_ADMIN) | CAPS_BIT(CAP_NET_ADMIN) |
+		       CAPS_BIT(CAP_SYS_CHROOT)) == -1)
 		return -1;
-	if (unshare(NAMESPACES) == -1 || mountapi_private() == -1 ||
+	if (mounts() == -1 || unshare(NAMESPACES) == -1 ||
+	    mountapi_private() == -1 ||
 	    sethostname(HOSTNAME, strlen(HOSTNAME)) == -1 ||
 	    loopback_up() == -1)
 		return -1;
@@ -78,21 +135,6 @@ static void __attribute__((noreturn)) inside(const struct served *s,
 	    s->start);
 }
 
-static int
-take_proc(int hand)
-{
-	int fds[PASS_FDS];
-	size_t n;
-	char byte;
-
-	if (pass_receive(hand, &byte, sizeof(byte), fds, &n) == 1 && n == 1)
-		return fds[0];
-	while (n > 0)
-		close(fds[--n]);
-	errno = EPROTO;
-	return -1;
-}
-
 pid_t
 birth(const struct served *s, const struct birth *b, int own, int *client,
     int *proc)
@@ -118,7 +160,7 @@ birth(const struct served *s, const struct birth *b, int own, int *client,
 		return -1;
 	close(ask[1]);
 	close(hand[1]);
-	if (pid != -1 && (*proc = take_proc(hand[0])) == -1)
+	if (pid != -1 && (*proc = take(hand[0])) == -1)
 		pid = -1;
 	close(hand[0]);
 	*client = ask[0];
