@@ -99,6 +99,9 @@
 #define CATALOGUE_LINES 262144	   /* of all of them */
 #define CATALOGUE_BYTES (16 << 20) /* all of their files */
 
+/* of the ceiling of a host */
+#define CEILING_LINES_MAX 4096
+
 #define PARSER_SECONDS	10 /* from its start to END, wall time */
 #define BROKER_SECONDS	5  /* from its start until it is ready, wall time */
 #define GRACE_SECONDS	10 /* from SIGTERM or SIGHUP to SIGKILL */

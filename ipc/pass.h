@@ -9,7 +9,7 @@
  * processes with privilege, which read no records.
  */
 
-#define PASS_FDS 3 /* beside one datagram */
+#define PASS_FDS 4 /* beside one datagram */
 
 /*
  * Sends len bytes and n descriptors, which stay open here. 0 or -1. Never

@@ -34,7 +34,12 @@ enum layer {
 #define PROFILE_ASKED	0x01 /* with -p or -f */
 #define PROFILE_DEFAULT 0x02 /* a default */
 #define PROFILE_IMPLIED 0x04 /* included by another one */
-#define PROFILE_FLAGS	0x07
+#define PROFILE_FLAGS	0x07 /* what a policy may say */
+/*
+ * No profile, but what sets limits where none does: see ceiling_impose(). The
+ * last one, and never sent, as its rules.
+ */
+#define PROFILE_CEILING 0x08
 
 struct profile {
 	char *name; /* with the '@' of a shipped one, the '+' of a pack */
@@ -157,6 +162,9 @@ int policy_refuse(struct policy *, const char *profile, const char *file,
  */
 void policy_tell(struct text_list *, const struct policy *, unsigned profile,
     uint32_t line, const char *verb, const char *before, const char *behind);
+/* One reason as fields, as RECORD_REFUSAL has it. */
+void refusal_put(struct wbuf *, const struct refusal *);
+
 /* All claims of a grant, with "; " between, as a list in buf. */
 void policy_tell_grant(
     const struct policy *, const struct grant *, char *buf, size_t len);

@@ -115,8 +115,8 @@ get_grant(struct rcur *c, struct policy *po)
 
 /* struct refusal: RECORD_REFUSAL */
 
-static void
-put_refusal(struct wbuf *w, const struct refusal *r)
+void
+refusal_put(struct wbuf *w, const struct refusal *r)
 {
 	wbuf_str(w, r->profile);
 	wbuf_str(w, r->file);
@@ -179,14 +179,37 @@ count_sent(const struct policy *po)
 	return n;
 }
 
+/* The same of what a ceiling imposed. */
+static size_t
+count_profiles(const struct policy *po)
+{
+	size_t n = po->nprofiles;
+
+	while (n > 0 && po->profiles[n - 1].flags == PROFILE_CEILING)
+		n--;
+	return n;
+}
+
+static size_t
+count_rules(const struct policy *po, size_t profiles)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < po->nrules; i++)
+		n += po->rules[i].profile < profiles;
+	return n;
+}
+
 static void
 put_end(struct wbuf *w, const struct policy *po)
 {
+	size_t profiles = count_profiles(po);
+
 	wbuf_u8(w, po->nrefusals > 0);
-	wbuf_u32(w, (uint32_t)po->nprofiles);
+	wbuf_u32(w, (uint32_t)profiles);
 	wbuf_u32(w, (uint32_t)count_sent(po));
 	wbuf_u32(w, (uint32_t)po->nenv);
-	wbuf_u32(w, (uint32_t)po->nrules);
+	wbuf_u32(w, (uint32_t)count_rules(po, profiles));
 	wbuf_u32(w, (uint32_t)po->nrefusals);
 	wbuf_u32(w, (uint32_t)po->unkept);
 }
@@ -207,12 +230,12 @@ get_end(struct rcur *c, struct policy *po)
 int
 policy_send(struct sender *s, const struct policy *po)
 {
-	size_t i;
+	size_t i, profiles = count_profiles(po);
 
 	put_head(sender_begin(s, RECORD_POLICY), po);
 	if (sender_end(s) == -1)
 		return -1;
-	for (i = 0; i < po->nprofiles; i++) {
+	for (i = 0; i < profiles; i++) {
 		put_profile(sender_begin(s, RECORD_PROFILE), &po->profiles[i]);
 		if (sender_end(s) == -1)
 			return -1;
@@ -230,12 +253,14 @@ policy_send(struct sender *s, const struct policy *po)
 			return -1;
 	}
 	for (i = 0; i < po->nrules; i++) {
+		if (po->rules[i].profile >= profiles)
+			continue;
 		rule_put(sender_begin(s, RECORD_RULE), &po->rules[i]);
 		if (sender_end(s) == -1)
 			return -1;
 	}
 	for (i = 0; i < po->nrefusals; i++) {
-		put_refusal(sender_begin(s, RECORD_REFUSAL), &po->refusals[i]);
+		refusal_put(sender_begin(s, RECORD_REFUSAL), &po->refusals[i]);
 		if (sender_end(s) == -1)
 			return -1;
 	}

@@ -39,6 +39,10 @@ const struct record_rule record_screen[] = {
     {RECORD_SCREEN, 1, 1},
     {RECORD_CALLER, 1, 1},
     {RECORD_VARIABLE, 0, CLAIMS_MAX},
+    {RECORD_CEILING, 0, 1},
+    {RECORD_CEILING_LINE, 0, CEILING_LINES_MAX},
+    {RECORD_CEILING_FAULT, 0, REFUSALS_MAX},
+    {RECORD_CEILING_END, 0, 1},
     {RECORD_POLICY, 1, 1},
     {RECORD_PROFILE, 0, PROFILES_MAX},
     {RECORD_GRANT, 0, GRANTS_MAX},
@@ -59,7 +63,7 @@ const struct record_rule record_caller[] = {
 
 const struct record_rule record_broker[] = {
     {RECORD_BROKER, 1, 1},
-    {RECORD_BROKER_RULE, 1, EGRESS_RULES_MAX},
+    {RECORD_BROKER_RULE, 0, EGRESS_RULES_MAX},
     {RECORD_BROKER_HOST, 0, EGRESS_HOSTS_MAX},
     {RECORD_BROKER_SOCKET, 0, EGRESS_SOCKETS_MAX},
     {RECORD_BROKER_END, 1, 1},
@@ -85,6 +89,14 @@ const struct record_rule record_catalogue[] = {
     {RECORD_LINE, 0, CATALOGUE_LINES},
     {RECORD_FAULT, 0, CATALOGUE_MAX},
     {RECORD_CATALOGUE_END, 1, 1},
+    {0, 0, 0},
+};
+
+const struct record_rule record_ceiling[] = {
+    {RECORD_CEILING, 1, 1},
+    {RECORD_CEILING_LINE, 0, CEILING_LINES_MAX},
+    {RECORD_CEILING_FAULT, 0, REFUSALS_MAX},
+    {RECORD_CEILING_END, 1, 1},
     {0, 0, 0},
 };
 

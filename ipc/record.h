@@ -57,6 +57,11 @@ enum record_type {
 	RECORD_LINE,
 	RECORD_FAULT,
 	RECORD_CATALOGUE_END, /* counts, once */
+	/* from the other parser, and on to the screen: the host's ceiling */
+	RECORD_CEILING, /* version, once */
+	RECORD_CEILING_LINE,
+	RECORD_CEILING_FAULT,
+	RECORD_CEILING_END, /* counts, once */
 	RECORD_TYPES
 };
 
@@ -75,6 +80,7 @@ extern const struct record_rule record_ready[];
 extern const struct record_rule record_kept[];
 extern const struct record_rule record_described[];
 extern const struct record_rule record_catalogue[];
+extern const struct record_rule record_ceiling[];
 
 /* Where in its table a stream is. */
 struct record_state {

@@ -8,6 +8,8 @@ FUZZ_CC      ?= clang
 FUZZ_JOBS    ?= 2
 FUZZ += broker
 FUZZ += catalogue
+FUZZ += ceiling
+FUZZ += ceilingconf
 FUZZ += control
 FUZZ += described
 FUZZ += dns
@@ -45,3 +47,5 @@ $(BUILD)/regress/fuzz/%: regress/fuzz/%.c $(BUILD)/gen/config.h $(LIBS)
 	$(call say,LD $@)
 	$(Q)$(COMPILE) -MMD -MP -fsanitize=fuzzer,address,undefined \
 		-o $@ $< -Wl,--start-group $(LIBS) -Wl,--end-group -linih $(LIBEVENT)
+
+include regress/model.mk

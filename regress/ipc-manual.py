@@ -15,7 +15,7 @@ WRITERS = {
     "POLICY": ("ipc/policy_wire.c", r"^put_head\("),
     "PROFILE": ("ipc/policy_wire.c", r"^put_profile\("),
     "GRANT": ("ipc/policy_wire.c", r"^put_grant\("),
-    "REFUSAL": ("ipc/policy_wire.c", r"^put_refusal\("),
+    "REFUSAL": ("ipc/policy_wire.c", r"^refusal_put\("),
     "POLICY_END": ("ipc/policy_wire.c", r"^put_end\("),
     "SCREEN": ("child/shared/screen.c", r"^screen_put\("),
     "SURVEY": ("child/shared/survey.c", r"^survey_put\("),
@@ -40,6 +40,10 @@ WRITERS = {
     "ITEM": ("child/shared/catalogue.c", r"^put_item\("),
     "LINE": ("child/shared/catalogue.c", r"^put_line\("),
     "FAULT": ("child/shared/catalogue.c", r"^put_fault\("),
+    "CEILING": ("child/shared/ceiling.c", r"^put_head\("),
+    "CEILING_LINE": ("child/shared/ceiling.c", r"^put_line\("),
+    "CEILING_FAULT": ("ipc/policy_wire.c", r"^refusal_put\("),
+    "CEILING_END": ("child/shared/ceiling.c", r"^put_end\("),
     "CATALOGUE_END": ("child/shared/catalogue.c", r"^put_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("

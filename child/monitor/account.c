@@ -222,6 +222,19 @@ account_find(const struct start *s, const struct options *o, struct caller *c)
 	find_words(s, c);
 }
 
+char *
+account_home(const struct caller *c)
+{
+	struct caller who;
+
+	memset(&who, 0, sizeof(who));
+	who.uid = c->uid;
+	find_user(&who);
+	free(who.user);
+	free(who.shell);
+	return who.home;
+}
+
 static char *
 own_dir(const struct start *s, const struct caller *c, const char *variable,
     const char *otherwise)

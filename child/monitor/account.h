@@ -15,6 +15,9 @@ struct start;
 void account_find(
     const struct start *, const struct options *, struct caller *);
 
+/* The home that the database has for this uid, as it is there; or NULL. */
+char *account_home(const struct caller *);
+
 /* "DIR/carrel" below XDG_CONFIG_HOME or ~/.config; a new string. */
 char *account_config_dir(const struct start *, const struct caller *);
 /* The same below XDG_STATE_HOME or ~/.local/state. */

@@ -35,8 +35,8 @@ join(const char *dir, const char *name)
 	return p;
 }
 
-static void
-send_request(const struct asked *a, const struct request *q)
+void
+ask_tell(const struct asked *a, const struct request *q)
 {
 	struct sender s;
 	char why[TEXT_MAX_LEN];
@@ -121,7 +121,7 @@ ask_send(struct asked *a, const struct install *in, const struct options *o,
 	q.caller = *c;
 	if (o->command == COMMAND_PROFILE)
 		describe(o, &q);
-	send_request(a, &q);
+	ask_tell(a, &q);
 	free(q.host);
 	free(q.host_config);
 	free(q.user);

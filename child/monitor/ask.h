@@ -8,6 +8,7 @@
 struct caller;
 struct install;
 struct options;
+struct request;
 struct start;
 
 /* carrel-parse and the socket on which it is asked and answers. */
@@ -28,6 +29,9 @@ void ask_open(struct asked *);
  */
 void ask_send(struct asked *, const struct install *, const struct options *,
     const struct start *, const struct caller *);
+
+/* The same with a request of one's own. */
+void ask_tell(const struct asked *, const struct request *);
 
 /* Starts the program, unless ask_send() did. */
 void ask_start(const struct install *, struct asked *);

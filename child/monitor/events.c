@@ -14,6 +14,7 @@
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
+#include "learn.h"
 #include "options.h"
 #include "remember.h"
 #include "seen.h"
@@ -238,6 +239,8 @@ events_take(const struct event *e)
 {
 	struct seen *s;
 
+	if (ev.t.options->learn && learn_take(e, ev.t.reports))
+		return verdict(0);
 	if ((e->flags & EVENT_NOTE) != 0) {
 		take_note(e);
 		return verdict(0);
@@ -250,6 +253,12 @@ events_take(const struct event *e)
 		remember_flag(&ev.state, &ev.t, &ev.seen, &s->e);
 	}
 	return verdict(ev.t.on == VIOLATION_KILL);
+}
+
+int
+events_keep(int fd, const struct seen_list *l, int code)
+{
+	return remember_write(fd, &ev.t, l, code);
 }
 
 uint64_t

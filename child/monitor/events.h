@@ -63,6 +63,13 @@ enum events_verdict events_policy(
 /* Takes one, and copies what it keeps. */
 enum events_verdict events_take(const struct event *);
 
+/*
+ * Writes a list of this run's as its state has them (child/shared/kept.h): 0,
+ * or -1 with errno.
+ */
+struct seen_list;
+int events_keep(int fd, const struct seen_list *, int code);
+
 /* How many there were, and on which surfaces: bit N, enum event_surface N. */
 uint64_t events_times(void);
 unsigned events_surfaces(void);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 #include "account.h"
 #include "ask.h"
+#include "ceiling.h"
+#include "child/shared/ceiling.h"
 #include "child/setup/confine.h"
 #include "child/setup/look.h"
 #include "child/setup/look_exec.h"
@@ -97,6 +100,7 @@ struct shown {
 	struct policy po;
 	struct survey sv;
 	struct hostenv host;
+	const struct ceiling *ceiling;
 };
 
 static void
@@ -107,15 +111,38 @@ shown_free(struct shown *sh)
 	policy_free(&sh->po);
 }
 
+/* What else the run would be judged by: the same for all that is shown. */
+struct bounded {
+	const struct ceiling *ceiling; /* its file is NULL: there is none */
+	const struct options *options;
+	const struct caller *caller;
+};
+
+/* As the set-up does it. */
+static void
+judge(const struct bounded *b, const struct survey *sv, struct policy *po)
+{
+	if (b->ceiling->file == NULL || po->nrefusals > 0)
+		return;
+	if ((sv == NULL && ceiling_blame(b->ceiling, po) == -1) ||
+	    (po->nrefusals == 0 &&
+		ceiling_judge(b->ceiling, b->caller, b->options->require_audit,
+		    sv, po) == -1))
+		fatal("judge by the ceiling: %s", strerror(errno));
+}
+
 /* The answer of carrel-parse, and what it comes to on this host. */
 static void
-gather(const struct start *st, const struct caller *c, const struct asked *a,
+gather(const struct start *st, const struct bounded *b, const struct asked *a,
     struct shown *sh)
 {
+	const struct caller *c = b->caller;
 	struct failure f;
 
+	sh->ceiling = b->ceiling;
 	receive_policy(a, &sh->po);
 	memset(&sh->sv, 0, sizeof(sh->sv));
+	judge(b, NULL, &sh->po);
 	if (policy_protect(&sh->po, c) == -1)
 		fatal("protect what carrel trusts: %s", strerror(errno));
 	if (sh->po.nrefusals == 0 &&
@@ -125,6 +152,8 @@ gather(const struct start *st, const struct caller *c, const struct asked *a,
 		look_exec(&sh->po, &sh->sv, &f) == -1))
 		fatal("%s%s%s", f.what, f.err != 0 ? ": " : "",
 		    f.err != 0 ? strerror(f.err) : "");
+	if (sh->sv.n > 0)
+		judge(b, &sh->sv, &sh->po);
 	if (hostenv_pick(&sh->host, &sh->po, st->env) == -1)
 		fatal("the caller's environment: %s", strerror(errno));
 }
@@ -136,7 +165,8 @@ tell(int fd, const struct screen_request *q, const struct caller *c,
 	struct sender s;
 
 	if (sender_init(&s, fd, -1) == -1 ||
-	    screen_send(&s, q, c, &sh->host, &sh->po, &sh->sv) == -1)
+	    screen_send(&s, q, c, &sh->host, sh->ceiling, &sh->po, &sh->sv) ==
+		-1)
 		log_warn("cannot tell " SCREEN ": %s", strerror(errno));
 	sender_free(&s);
 	close(fd);
@@ -203,10 +233,12 @@ draw_why(const struct install *in, const struct options *o,
 
 /* What the profiles named with -p change: the same run without them, too. */
 static int
-draw_diff(const struct install *in, const struct options *o,
+draw_diff(const struct install *in, const struct bounded *b,
     const struct start *st, const struct screen_request *q,
-    const struct caller *c, const struct shown *sh)
+    const struct shown *sh)
 {
+	const struct options *o = b->options;
+	const struct caller *c = b->caller;
 	char json[] = "json", text[] = "text";
 	char *argv[] = {
 	    (char[]){SCREEN}, (char[]){"diff"}, o->json ? json : text, NULL};
@@ -219,7 +251,7 @@ draw_diff(const struct install *in, const struct options *o,
 	ask_open(&a);
 	ask_send(&a, in, &without, st, c);
 	ask_start(in, &a);
-	gather(st, c, &a, &base);
+	gather(st, b, &a, &base);
 	code = draw(in, argv, -1, q, c, sh, &base);
 	shown_free(&base);
 	return code;
@@ -240,25 +272,33 @@ warn_flagged(
 
 int
 explain_run(const struct install *in, const struct options *o,
-    const struct start *st, const struct caller *c, const struct asked *a)
+    const struct start *st, const struct caller *c, const struct asked *a,
+    const struct asked *ce)
 {
 	struct screen_request q;
 	struct shown sh;
+	struct ceiling ceiling = {.file = NULL};
+	const struct bounded b = {&ceiling, o, c};
 	char json[] = "json", text[] = "text";
 	char *argv[] = {
 	    (char[]){SCREEN}, (char[]){"explain"}, o->json ? json : text, NULL};
 	int code;
 
-	gather(st, c, a, &sh);
+	if (ce->fd != -1)
+		ceiling_hear(ce, &ceiling);
+	else if (o->hosted && ceiling_default(&ceiling) == -1)
+		fatal("out of memory");
+	gather(st, &b, a, &sh);
 	warn_flagged(st, c, &sh.po);
 	describe(o, st, &q);
 	if (o->command == COMMAND_WHY)
 		code = draw_why(in, o, st, &q, c, &sh);
 	else if (o->diff)
-		code = draw_diff(in, o, st, &q, c, &sh);
+		code = draw_diff(in, &b, st, &q, &sh);
 	else
 		code = draw(in, argv, -1, &q, c, &sh, NULL);
 	shown_free(&sh);
+	ceiling_free(&ceiling);
 	return code;
 }
 
@@ -266,11 +306,26 @@ void
 explain_violations(
     const struct install *in, const struct options *o, const char *dir)
 {
-	char json[] = "json", text[] = "text", none[] = "";
+	char json[] = "json", text[] = "text";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"violations"}, (char *)dir,
-	    o->json ? json : text, o->run != NULL ? o->run : none, NULL};
+	    o->json ? json : text, NULL};
 
 	helper_become(in, SCREEN, argv, -1);
+}
+
+void
+explain_past(const struct install *in, const struct options *o, const char *dir,
+    const struct asked *a)
+{
+	char json[] = "json", text[] = "text", none[] = "", pid[16];
+	char why[] = "why", violations[] = "violations";
+	char *argv[] = {(char[]){SCREEN}, (char[]){"past"},
+	    o->command == COMMAND_WHY ? why : violations, (char *)dir, o->run,
+	    pid, o->json ? json : text, o->subject != NULL ? o->subject : none,
+	    NULL};
+
+	snprintf(pid, sizeof(pid), "%ld", (long)a->pid);
+	helper_become(in, SCREEN, argv, a->fd);
 }
 
 void
@@ -338,11 +393,12 @@ explain_import(const struct install *in, const struct options *o)
 
 	while (o->argv[n] != NULL)
 		n++;
-	if ((argv = calloc(n + 3, sizeof(*argv))) == NULL)
+	if ((argv = calloc(n + 4, sizeof(*argv))) == NULL)
 		fatal("out of memory");
 	argv[0] = (char[]){SCREEN};
 	argv[1] = (char[]){"import"};
+	argv[2] = (char *)(uintptr_t)o->verb;
 	for (i = 0; i < n; i++)
-		argv[i + 2] = o->argv[i];
+		argv[i + 3] = o->argv[i];
 	helper_become(in, SCREEN, argv, -1);
 }

@@ -9,6 +9,7 @@
 
 #include "account.h"
 #include "ask.h"
+#include "ceiling.h"
 #include "child/setup/confine.h"
 #include "child/setup/keyring.h"
 #include "child/setup/pack.h"
@@ -23,6 +24,7 @@
 #include "ipc/log.h"
 #include "child/shared/request.h"
 #include "launch.h"
+#include "learn.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -111,13 +113,14 @@ count(char **argv)
 static void
 begin_run(const struct install *in, const struct options *o,
     const struct start *st, int server, const struct asked *a,
-    struct monitored *w)
+    const struct asked *ce, struct monitored *w)
 {
 	struct setup s = {.options = o,
 	    .start = st,
 	    .uid = getuid(),
 	    .gid = getgid(),
 	    .parser = a->fd,
+	    .ceiling = ce->fd,
 	    .deadline = a->deadline};
 	int control[2], r;
 
@@ -126,6 +129,7 @@ begin_run(const struct install *in, const struct options *o,
 	terminal_find(w->terminal);
 	name_run(w->run);
 	events_open(o, s.uid, w->terminal->fd, w->run, server);
+	learn_open(o);
 	s.run = w->run;
 	s.audited = events_audited();
 	if (channel_pair(control) == -1)
@@ -135,6 +139,7 @@ begin_run(const struct install *in, const struct options *o,
 	s.control = control[1];
 	s.outside[0] = control[0];
 	s.outside[1] = a->peer;
+	s.outside[2] = ce->peer;
 	w->install = in;
 	w->options = o;
 	w->start = st;
@@ -162,12 +167,16 @@ tell(const struct monitored *w, const struct caller *c, const struct asked *a)
 }
 
 static int
-run(struct monitored *w, const struct caller *c, const struct asked *a)
+run(struct monitored *w, const struct caller *c, const struct asked *a,
+    const struct asked *ce)
 {
 	events_know(w->start, c);
 	w->caller = c;
 	w->parser = a->pid;
+	w->ceiling = ce->pid;
 	close(a->fd);
+	if (ce->fd != -1)
+		close(ce->fd);
 	no_privilege();
 	return monitor_run(w);
 }
@@ -192,11 +201,12 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 {
 	struct install in;
 	struct options o;
-	struct asked a;
+	struct asked a, ce = {.pid = -1, .fd = -1, .peer = -1};
 	struct caller c;
 	struct terminal terminal;
 	struct outside outside;
 	struct monitored w = {.terminal = &terminal, .outside = &outside};
+	int file = -1;
 
 	read_options(argc, argv, &o);
 	start_close(o.status_fd, server);
@@ -213,7 +223,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		explain_doctor(&in);
 	if (o.command == COMMAND_IMPORT)
 		explain_import(&in, &o);
-	if (o.command == COMMAND_VIOLATIONS) {
+	if (o.command == COMMAND_VIOLATIONS && o.run == NULL) {
 		account_find(st, &o, &c);
 		explain_violations(&in, &o, account_state_dir(st, &c));
 	}
@@ -225,16 +235,21 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	 * nobody's way: each finds what it needs in its socket.
 	 */
 	ask_open(&a);
-	if (o.command == COMMAND_INSTALLED)
+	if (o.command == COMMAND_INSTALLED || o.run != NULL)
 		a.flags = REQUEST_CATALOGUE;
+	else if (o.command != COMMAND_PROFILE && (file = ceiling_open()) != -1)
+		ask_open(&ce);
 	if (o.command == COMMAND_RUN)
 		w.setup.child = pid;
 	if (o.command == COMMAND_RUN)
-		begin_run(&in, &o, st, server, &a, &w);
+		begin_run(&in, &o, st, server, &a, &ce, &w);
 	account_find(st, &o, &c);
 	ask_send(&a, &in, &o, st, &c);
-	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED) {
+	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED ||
+	    o.run != NULL) {
 		ask_start(&in, &a);
+		if (o.run != NULL)
+			explain_past(&in, &o, account_state_dir(st, &c), &a);
 		if (o.command == COMMAND_INSTALLED)
 			explain_catalogue(&in, &o, st, &a);
 		explain_profile(&in, &o, st, &c, &a);
@@ -243,7 +258,9 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);
 	ask_start(&in, &a);
+	if (file != -1)
+		ceiling_ask(&ce, &in, &o, &c, file);
 	if (o.command == COMMAND_EXPLAIN || o.command == COMMAND_WHY)
-		return explain_run(&in, &o, st, &c, &a);
-	return run(&w, &c, &a);
+		return explain_run(&in, &o, st, &c, &a, &ce);
+	return run(&w, &c, &a, &ce);
 }

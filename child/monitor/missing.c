@@ -7,6 +7,7 @@
 #include "child/shared/caller.h"
 #include "ipc/log.h"
 #include "ipc/path.h"
+#include "learn.h"
 #include "missing.h"
 #include "options.h"
 #include "parent/start.h"
@@ -73,7 +74,9 @@ missing_tell(const struct options *o, const struct caller *c,
 		    name);
 		return;
 	}
-	if (!on_host(st, name, host, sizeof(host))) {
+	if (on_host(st, name, host, sizeof(host)))
+		learn_find(o, host);
+	else {
 		log_warn("%s: not found inside (PATH there is %s), nor on this "
 			 "host; install it, or check the spelling",
 		    name, path);

@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "ceiling.h"
 #include "ipc/channel.h"
 #include "ipc/log.h"
+#include "learn.h"
 #include "monitor_parts.h"
+#include "options.h"
 #include "outside.h"
 #include "parent/hosted.h"
 #include "parent/start.h"
@@ -86,19 +89,21 @@ monitor_is_stop(int sig)
 	return 0;
 }
 
+/* One of the two, and what waits for it. */
 static void
-parser_ended(struct monitor *m, int status)
+parser_ended(struct monitor *m, int status, int *well,
+    const char *(*tell)(int, char *, size_t))
 {
 	char why[TEXT_MAX_LEN];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		m->going = 1;
+		*well = 1;
 		monitor_go(m);
 		return;
 	}
 	if (m->code != -1)
 		return;
-	log_warn("%s", ask_ended(status, why, sizeof(why)));
+	log_warn("%s", tell(status, why, sizeof(why)));
 	monitor_give_up(m, EXIT_CARREL);
 }
 
@@ -161,7 +166,11 @@ children(struct monitor *m)
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == m->w->parser) {
 			m->parser_gone = 1;
-			parser_ended(m, status);
+			parser_ended(m, status, &m->going, ask_ended);
+		}
+		if (pid == m->w->ceiling) {
+			m->ceiling_gone = 1;
+			parser_ended(m, status, &m->limited, ceiling_ended);
 		}
 		monitor_notifier_ended(m, pid, status);
 		monitor_outside_gone(m, pid, status);
@@ -301,6 +310,7 @@ monitor_run(const struct monitored *w)
 	int code;
 
 	m.run = "";
+	m.limited = m.ceiling_gone = w->ceiling == -1;
 	bound_init(&m.bounds);
 	for (i = 0; i < MONITOR_SOURCES; i++)
 		m.sources[i] = i < w->nsources ? w->sources[i] : -1;
@@ -315,6 +325,8 @@ monitor_run(const struct monitored *w)
 	/* a parser that hangs while nothing waits for it any more */
 	if (!m.parser_gone)
 		(void)kill(w->parser, SIGKILL);
+	if (!m.ceiling_gone)
+		(void)kill(w->ceiling, SIGKILL);
 	terminal_leave(w->terminal);
 	if (m.by_payload || m.signal != 0)
 		bound_ended(&m.bounds, m.signal, m.seconds);
@@ -332,6 +344,9 @@ monitor_run(const struct monitored *w)
 	end.signal = m.signal;
 	end.usage = &m.usage;
 	code = events_end(&end);
+	/* a command that is not there inside is something to learn, too */
+	if (w->options->learn && (m.started || (m.went && code != EXIT_CARREL)))
+		code = learn_end(w, code);
 	if (code != m.code)
 		m.by_payload = m.signal = 0;
 	if (m.started)

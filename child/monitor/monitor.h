@@ -26,6 +26,7 @@ struct monitored {
 	char run[MONITOR_RUN + 1]; /* its name */
 	struct outside *outside;   /* started when the set-up asks for it */
 	pid_t parser;
+	pid_t ceiling; /* who reads the host's; -1: it has none */
 	struct setup_process setup;
 	int control; /* to the set-up, later pid 1 */
 	/* sockets on which events come (child/shared/event.h); -1: none (any

@@ -13,6 +13,7 @@
 #include "monitor_parts.h"
 #include "options.h"
 #include "outside.h"
+#include "parent/start.h"
 
 #define LAST_MS	    500 /* for the last events of the broker */
 #define EVENTS_TURN 64	/* of one source in one turn */
@@ -37,8 +38,8 @@ obey(struct monitor *m, enum events_verdict v)
 void
 monitor_go(struct monitor *m)
 {
-	if (m->went || !m->going || (events_audited() && !m->announced) ||
-	    m->code != -1)
+	if (m->went || !m->going || !m->limited ||
+	    (events_audited() && !m->announced) || m->code != -1)
 		return;
 	m->went = m->tell_go = 1;
 }
@@ -95,7 +96,8 @@ monitor_answer_execs(struct monitor *m, const struct control *c)
 	    .flags = c->a,
 	    .events = -1,
 	    .rules = m->rules,
-	    .places = &m->places};
+	    .places = &m->places,
+	    .path = start_getenv(m->w->start, "PATH")};
 	int tells = (c->a & (NOTIFY_REPORT | NOTIFY_FS)) != 0;
 	int pair[2], *source = free_source(m);
 

@@ -19,6 +19,7 @@ struct monitor {
 	int sigfd;
 	int sources[MONITOR_SOURCES]; /* of events; -1: it is gone */
 	int going;		      /* the parser ended well */
+	int limited;		      /* and who reads the ceiling */
 	int announced;		      /* what is to be known of the policy is */
 	int went;		      /* GO was said */
 	/* when a signal came between that and the payload, or -1 */
@@ -31,12 +32,13 @@ struct monitor {
 	int tell_go, tell_grouped, tell_stop, tell_resume, foreground;
 	int64_t stop_by; /* pid 1 stops everything by then; -1: it need not */
 	int parser_gone; /* reaped: its pid may be another's */
-	int hung_up;	 /* the other end of control is closed */
-	int gone;	 /* the set-up process, and so all inside, has ended */
-	int by_payload;	 /* code is the payload's own */
-	int code;	 /* -1 until it is known */
-	int signal;	 /* that ended the payload */
-	int seconds;	 /* of processor time that it took */
+	int ceiling_gone;
+	int hung_up;	/* the other end of control is closed */
+	int gone;	/* the set-up process, and so all inside, has ended */
+	int by_payload; /* code is the payload's own */
+	int code;	/* -1 until it is known */
+	int signal;	/* that ended the payload */
+	int seconds;	/* of processor time that it took */
 	struct bounds bounds;
 	struct rusage usage; /* of all inside, in the end */
 	int64_t kill_at;     /* after SIGTERM or SIGHUP; -1: never */

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -140,6 +141,32 @@ report(struct serving *s, const struct attempt *a)
 	tell(s, &e);
 }
 
+/* What is not there is no violation; rule is the name of the process then. */
+static void
+report_missing(struct serving *s, pid_t pid, const struct watched *w)
+{
+	char name[64], who[EVENT_RULE_MAX + 1] = "?";
+	struct event e = {.surface = EVENT_FS,
+	    .flags = EVENT_NOTE,
+	    .profile = EVENT_NO_PROFILE,
+	    .err = (uint32_t)w->err,
+	    .count = 1,
+	    .action = w->action,
+	    .resource = w->resource,
+	    .rule = who};
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/comm", (int)pid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) != -1) {
+		n = read(fd, who, EVENT_RULE_MAX);
+		close(fd);
+	}
+	if (n > 1)
+		who[n - 1] = '\0'; /* its newline */
+	tell(s, &e);
+}
+
 static void
 report_fs(struct serving *s, const struct watched *w)
 {
@@ -224,7 +251,8 @@ watch(struct serving *s, const struct seccomp_notif *in)
 	if (!seen && !w.unclear && !s->view.new)
 		return 1;
 	if ((there = valid(s, in->id)) == 1 && seen)
-		report_fs(s, &w);
+		w.missing ? report_missing(s, (pid_t)in->pid, &w)
+			  : report_fs(s, &w);
 	else if (there == 1 && w.unclear)
 		miss(s);
 	return there;

@@ -24,7 +24,8 @@ struct places;
 #define NOTIFY_REPORT 0x04 /* each refusal is an event */
 #define NOTIFY_FS     0x08 /* so is what watch.h finds, which goes on */
 #define NOTIFY_NOEXEC 0x10 /* FS: there is an exec lock */
-#define NOTIFY_FLAGS  0x1f
+#define NOTIFY_LEARN  0x20 /* FS: so is what is missing, as a note */
+#define NOTIFY_FLAGS  0x3f
 
 /* Which line of which profile refuses; rule NULL: nobody said. */
 enum notify_reason {
@@ -47,6 +48,7 @@ struct notify {
 	int events; /* REPORT, FS: for child/shared/event.h, or -1 */
 	const struct notify_rule *rules; /* NOTIFY_REASONS */
 	const struct places *places;	 /* FS */
+	const char *path;		 /* LEARN: the caller's PATH, or NULL */
 };
 
 /* Starts the process, and closes both descriptors here. Its pid, or -1. */

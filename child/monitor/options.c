@@ -35,6 +35,7 @@ static const struct option long_options[] = {
     {"profile", required_argument, NULL, 'p'},
     {"pack", required_argument, NULL, 'f'},
     {"directory", required_argument, NULL, 'C'},
+    {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"no-defaults", no_argument, NULL, OPT_NO_DEFAULTS},
     {"status-fd", required_argument, NULL, OPT_STATUS_FD},
@@ -52,8 +53,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const later_commands[] = {"learn", NULL};
-
 static const char version_text[] = "carrel " CARREL_VERSION "\n";
 
 static const char usage_text[] =
@@ -63,14 +62,18 @@ static const char usage_text[] =
     "                  [--without-landlock] [--user-mode] [--] COMMAND "
     "[ARG...]\n"
     "       carrel shell   [the same, no COMMAND]   your shell, inside\n"
+    "       carrel learn   [the same] [-o FILE] [--json] COMMAND    what it "
+    "lacked\n"
     "       carrel explain [the same] [--json] [COMMAND]    what run would "
     "do\n"
     "       carrel explain --diff -p PROFILE...     what PROFILE changes\n"
     "       carrel why [the same] [--json] PATH | HOST[:PORT] | "
     "'$VARIABLE'\n"
+    "       carrel why --run ID [--json] [SUBJECT]  what a run was refused\n"
     "       carrel doctor                           can this host do it?\n"
     "       carrel profile list | show NAME | tree | dot [--json]\n"
-    "       carrel import bwrap -- OPTION...        a profile of it\n"
+    "       carrel import bwrap -- OPTION... | firejail FILE    a profile "
+    "of it\n"
     "       carrel config [--json]                  preferences in force\n"
     "       carrel violations [--json] [--run ID]   what was refused\n"
     "       carrel profile validate|lint [--strict]|test NAME | -f PACK\n"
@@ -127,17 +130,18 @@ say(const struct reading *r, const char *text)
 static const struct {
 	const char *name;
 	enum command command;
-	int shell;
+	int shell, learn;
 } commands[] = {
-    {"run", COMMAND_RUN, 0},
-    {"shell", COMMAND_RUN, 1},
-    {"explain", COMMAND_EXPLAIN, 0},
-    {"doctor", COMMAND_DOCTOR, 0},
-    {"violations", COMMAND_VIOLATIONS, 0},
-    {"why", COMMAND_WHY, 0},
-    {"import", COMMAND_IMPORT, 0},
-    {"profile", COMMAND_PROFILE, 0},
-    {"config", COMMAND_INSTALLED, 0},
+    {"run", COMMAND_RUN, 0, 0},
+    {"shell", COMMAND_RUN, 1, 0},
+    {"learn", COMMAND_RUN, 0, 1},
+    {"explain", COMMAND_EXPLAIN, 0, 0},
+    {"doctor", COMMAND_DOCTOR, 0, 0},
+    {"violations", COMMAND_VIOLATIONS, 0, 0},
+    {"why", COMMAND_WHY, 0, 0},
+    {"import", COMMAND_IMPORT, 0, 0},
+    {"profile", COMMAND_PROFILE, 0, 0},
+    {"config", COMMAND_INSTALLED, 0, 0},
 };
 
 static int
@@ -149,14 +153,9 @@ read_command(const struct reading *r, const char *name)
 		if (strcmp(name, commands[i].name) == 0) {
 			r->o->command = commands[i].command;
 			r->o->shell = commands[i].shell;
+			r->o->learn = commands[i].learn;
 			return 0;
 		}
-	for (i = 0; later_commands[i] != NULL; i++)
-		if (strcmp(name, later_commands[i]) == 0)
-			return wrong(r,
-			    "\"%s\" is not in this version of carrel; see "
-			    "carrel --help for what is",
-			    name);
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		return say(r, version_text);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
@@ -254,6 +253,42 @@ read_pack(const struct reading *r, const char *file)
 	return keep(r, &r->o->pack, file);
 }
 
+/* --run ID of why: one that has ended. */
+static int
+read_run(const struct reading *r, const char *id)
+{
+	if (r->o->command != COMMAND_WHY)
+		return wrong(r,
+		    "--run is of carrel violations and carrel why, which tell "
+		    "of a run that has ended");
+	return keep(r, &r->o->run, id);
+}
+
+/* A question about a run that has ended, which had its options. */
+static int
+is_of_past(const struct options *o)
+{
+	return o->run != NULL && o->nselect == 0 && o->pack == NULL &&
+	       o->dir == NULL && !o->no_defaults;
+}
+
+/* -o: of learn alone. */
+static int
+read_output(const struct reading *r, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *last = slash == NULL ? file : slash + 1;
+
+	if (!r->o->learn)
+		return wrong(r,
+		    "-o is of learn, which writes what it proposes to a new "
+		    "file: carrel learn -o FILE -- COMMAND");
+	if (last[0] == '\0' || strcmp(last, ".") == 0 ||
+	    strcmp(last, "..") == 0 || strlen(file) >= PATH_MAX)
+		return wrong(r, "-o \"%s\" is no name of a file", file);
+	return keep(r, &r->o->output, file);
+}
+
 static int
 read_option(const struct reading *r, int c, const char *word)
 {
@@ -261,6 +296,10 @@ read_option(const struct reading *r, int c, const char *word)
 
 	switch (c) {
 	case 'n':
+		if (o->learn)
+			return wrong(r,
+			    "learn runs the command; to see what would be "
+			    "done use: carrel run -n");
 		if (o->command == COMMAND_RUN)
 			o->command = COMMAND_EXPLAIN;
 		return 0;
@@ -273,6 +312,8 @@ read_option(const struct reading *r, int c, const char *word)
 		return keep(r, &o->dir, optarg);
 	case 'f':
 		return read_pack(r, optarg);
+	case 'o':
+		return read_output(r, optarg);
 	case OPT_NO_DEFAULTS:
 		o->no_defaults = 1;
 		return 0;
@@ -302,9 +343,7 @@ read_option(const struct reading *r, int c, const char *word)
 		o->diff = 1;
 		return 0;
 	case OPT_RUN:
-		return wrong(r,
-		    "--run is of carrel violations; why answers for a run that "
-		    "is to come");
+		return read_run(r, optarg);
 	case 'h':
 		return say(r, usage_text);
 	case OPT_VERSION:
@@ -474,24 +513,30 @@ read_profile_verb(const struct reading *r, int argc, char **argv)
 	return read_payload(r, 0, NULL);
 }
 
-/* argv[0] is the command: import bwrap [--] WORD... */
+/* argv[0] is the command: import bwrap [--] WORD... | firejail FILE */
 static int
 read_import(const struct reading *r, int argc, char **argv)
 {
 	int n = argc > 2 && strcmp(argv[2], "--") == 0 ? 3 : 2;
+	int firejail = argc > 1 && strcmp(argv[1], "firejail") == 0;
 
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return say(r, usage_text);
-	if (argc > 1 && strcmp(argv[1], "bwrap") != 0)
+	if (argc > 1 && !firejail && strcmp(argv[1], "bwrap") != 0)
 		return wrong(r,
 		    "\"%s\" cannot be imported: import takes bwrap, \"--\", "
-		    "and its options",
+		    "and its options, or firejail and a file",
 		    argv[1]);
+	if (firejail && argc - n != 1)
+		return wrong(r,
+		    "import firejail needs one file, a profile of firejail, "
+		    "e.g. /etc/firejail/wget.profile");
 	if (argc <= n)
 		return wrong(r,
 		    "import bwrap needs the options of a command line of "
 		    "bubblewrap behind \"--\"");
+	r->o->verb = firejail ? "firejail" : "bwrap";
 	return read_payload(r, argc - n, argv + n);
 }
 
@@ -499,6 +544,12 @@ read_import(const struct reading *r, int argc, char **argv)
 static int
 read_subject(const struct reading *r, int n, char **v)
 {
+	if (r->o->run != NULL && !is_of_past(r->o))
+		return wrong(r,
+		    "why --run is about a run that has ended: it takes --json "
+		    "and a subject, and no option of a run to come");
+	if (r->o->run != NULL && n == 0)
+		return 0;
 	if (n != 1 || v[0][0] == '\0' || strlen(v[0]) > PATH_MAX_LEN)
 		return wrong(r,
 		    "why takes one PATH, HOST, HOST:PORT or '$VARIABLE'; "
@@ -526,7 +577,8 @@ read_words(const struct reading *r, int argc, char **argv)
 	for (;;) {
 		n = optind == 0 ? 1 : optind;
 		word = n < argc ? argv[n] : "";
-		c = getopt_long(argc, argv, "+:nvp:C:f:h", long_options, NULL);
+		c = getopt_long(
+		    argc, argv, "+:nvp:C:f:o:h", long_options, NULL);
 		if (c == -1)
 			break;
 		if ((n = read_option(r, c, word)) != 0)
@@ -535,7 +587,7 @@ read_words(const struct reading *r, int argc, char **argv)
 	if (doctor && argc > 1)
 		return wrong(r, "doctor takes no arguments");
 	if (r->o->json && r->o->command != COMMAND_EXPLAIN &&
-	    r->o->command != COMMAND_WHY)
+	    r->o->command != COMMAND_WHY && !r->o->learn)
 		return wrong(r,
 		    "--json is of the screens: carrel explain --json, carrel "
 		    "run -n --json");
@@ -590,6 +642,7 @@ options_free(struct options *o)
 	free(o->dir);
 	free(o->pack);
 	free(o->events);
+	free(o->output);
 	free(o->run);
 	free(o->subject);
 	free(o->status_file);

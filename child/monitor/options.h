@@ -20,18 +20,20 @@ struct options {
 	enum command command;
 	int shell; /* no COMMAND, or the verb shell: run the user's shell */
 	int no_defaults, verbose, wait_all, allow_ptrace, without_landlock;
-	int hosted;	   /* not an option: installed with privilege */
+	int learn;     /* RUN: and propose what it wanted */
+	char *output;  /* -o of learn, or NULL */
+	int hosted;    /* not an option: installed with privilege */
 	int user_mode; /* without the privilege that carrel is installed with */
 	int require_audit; /* no run that the host's log does not see */
 	char *events;	   /* --events FILE, or NULL */
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
-	const char *verb;  /* of profile; "config" */
+	const char *verb;  /* of profile, of import; "config" */
 	int strict;	   /* profile lint */
 	char *subject;	   /* why: what is asked about; or NULL */
 	int diff;	   /* explain: what -p changes */
 	int json;	   /* of a screen: for a program */
-	char *run;	   /* violations: of one run, or NULL */
+	char *run;	   /* violations, why: of one run, or NULL */
 	char *dir;	   /* -C, or NULL */
 	char *pack;	   /* -f, or NULL; see pack_place() */
 	char **select;	   /* -p, in order */

@@ -147,18 +147,18 @@ short_of(char buf[KEPT_RESOURCE_MAX + 1], const char *s)
 	return buf;
 }
 
-void
-remember_run(
-    struct state *st, const struct tell *t, const struct seen_list *l, int code)
+/* Points into static memory: one process has one run. */
+static void
+keep_run(
+    const struct tell *t, const struct seen_list *l, int code, struct kept *k)
 {
 	static struct event events[EVENTS_MAX];
 	static char resource[EVENTS_MAX][KEPT_RESOURCE_MAX + 1];
 	static struct kept_profile profiles[PROFILES_MAX];
-	char command[KEPT_COMMAND_MAX];
-	struct kept k;
+	static char command[KEPT_COMMAND_MAX];
 	size_t i;
 
-	keep_begin(t, &k, profiles, command, sizeof(command));
+	keep_begin(t, k, profiles, command, sizeof(command));
 	for (i = 0; i < t->nprofiles; i++)
 		keep_profile(t, l, &profiles[i], i);
 	for (i = 0; i < l->n; i++) {
@@ -168,12 +168,31 @@ remember_run(
 				      ? UINT32_MAX
 				      : (uint32_t)l->list[i].times;
 	}
-	k.nprofiles = t->nprofiles;
-	k.events = events;
-	k.nevents = l->n;
-	k.violations = l->times;
-	k.lost = l->lost;
-	k.code = (uint32_t)code;
+	k->nprofiles = t->nprofiles;
+	k->events = events;
+	k->nevents = l->n;
+	k->violations = l->times;
+	k->lost = l->lost;
+	k->code = (uint32_t)code;
+}
+
+void
+remember_run(
+    struct state *st, const struct tell *t, const struct seen_list *l, int code)
+{
+	struct kept k;
+
+	keep_run(t, l, code, &k);
 	if (st->err == 0)
 		save(st, "runs", t->run, STATE_RUNS_MAX, &k, 0);
+}
+
+int
+remember_write(
+    int fd, const struct tell *t, const struct seen_list *l, int code)
+{
+	struct kept k;
+
+	keep_run(t, l, code, &k);
+	return kept_write(fd, &k);
 }

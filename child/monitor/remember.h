@@ -26,6 +26,10 @@ void remember_flag(struct state *, struct tell *, const struct seen_list *,
 void remember_run(
     struct state *, const struct tell *, const struct seen_list *, int code);
 
+/* The same to a descriptor: 0, or -1 with errno. */
+int remember_write(
+    int fd, const struct tell *, const struct seen_list *, int code);
+
 /* If something of that could not be done one message says so. */
 void remember_end(const struct state *);
 

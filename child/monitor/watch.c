@@ -51,6 +51,13 @@ static const struct call calls[] = {
     {SYS_lremovexattr, CHANGES_LINK, CWD, 0, NONE, "xattr"},
     {SYS_fremovexattr, CHANGES_OPEN, 0, NONE, NONE, "xattr"},
     {SYS_removexattrat, CHANGES, 0, 1, 2, "xattr"},
+    {SYS_newfstatat, LOOKS, 0, 1, 3, "look"},
+    {SYS_statx, LOOKS, 0, 1, 2, "look"},
+    {SYS_faccessat, LOOKS, 0, 1, NONE, "look"},
+    {SYS_faccessat2, LOOKS, 0, 1, 3, "look"},
+    {SYS_readlinkat, LOOKS_LINK, 0, 1, NONE, "look"},
+    {SYS_chdir, LOOKS, CWD, 0, NONE, "read"},
+    {SYS_connect, CONNECTS, CWD, 1, NONE, "connect"},
 #ifdef SYS_renameat
     {SYS_renameat, RENAMES, 0, 1, NONE, "rename"},
 #endif
@@ -70,6 +77,10 @@ static const struct call calls[] = {
     {SYS_utime, CHANGES, CWD, 0, NONE, "utime"},
     {SYS_utimes, CHANGES, CWD, 0, NONE, "utime"},
     {SYS_futimesat, TIMES, 0, 1, NONE, "utime"},
+    {SYS_stat, LOOKS, CWD, 0, NONE, "look"},
+    {SYS_lstat, LOOKS_LINK, CWD, 0, NONE, "look"},
+    {SYS_access, LOOKS, CWD, 0, NONE, "look"},
+    {SYS_readlink, LOOKS_LINK, CWD, 0, NONE, "look"},
 #endif
 };
 
@@ -278,39 +289,58 @@ watch_works(void)
 	return r == 0;
 }
 
+/* What opens O_CREAT as creat(2) does. */
+#define CREAT_FLAGS (O_CREAT | O_WRONLY | O_TRUNC)
+
+static int
+judge(const struct look *l)
+{
+	struct asked a;
+
+	switch (l->call->what) {
+	case OPENS:
+		return judge_open(l, flags_of(l));
+	case CREATES:
+		return judge_open(l, CREAT_FLAGS);
+	case MAKES:
+	case REMOVES:
+		return watch_read(l, 0, &a) == 0 &&
+		       judge_name(
+			   l, &a, l->call->what == REMOVES, l->call->action);
+	case BINDS:
+		return watch_read_socket(l, &a) == 0 &&
+		       judge_name(l, &a, 0, l->call->action);
+	case LINKS:
+		return judge_link(l);
+	case RENAMES:
+		return judge_rename(l);
+	case CHANGES_OPEN:
+		return judge_change(
+		    l, NULL, notify_handle(l->pid, (int)l->d->args[0]));
+	case EXECUTES:
+		return judge_exec(l);
+	case LOOKS:
+	case LOOKS_LINK:
+	case CONNECTS:
+		return 0;
+	default: /* CHANGES, CHANGES_LINK, TIMES, TRUNCATES */
+		return judge_path(l);
+	}
+}
+
 int
 watch_judge(const struct notify *n, struct notify_view *view, pid_t pid,
     const struct seccomp_data *d, struct watched *out)
 {
 	struct look l = {view, n, pid, d, find_call(d->nr), out};
-	struct asked a;
 
-	out->unclear = 0;
+	out->unclear = out->missing = 0;
 	if (l.call == NULL)
 		return 0;
-	switch (l.call->what) {
-	case OPENS:
-		return judge_open(&l, flags_of(&l));
-	case CREATES:
-		return judge_open(&l, O_CREAT | O_WRONLY | O_TRUNC);
-	case MAKES:
-	case REMOVES:
-		return watch_read(&l, 0, &a) == 0 &&
-		       judge_name(
-			   &l, &a, l.call->what == REMOVES, l.call->action);
-	case BINDS:
-		return watch_read_socket(&l, &a) == 0 &&
-		       judge_name(&l, &a, 0, l.call->action);
-	case LINKS:
-		return judge_link(&l);
-	case RENAMES:
-		return judge_rename(&l);
-	case CHANGES_OPEN:
-		return judge_change(
-		    &l, NULL, notify_handle(pid, (int)d->args[0]));
-	case EXECUTES:
-		return judge_exec(&l);
-	default: /* CHANGES, CHANGES_LINK, TIMES, TRUNCATES */
-		return judge_path(&l);
-	}
+	if (judge(&l))
+		return 1;
+	if ((n->flags & NOTIFY_LEARN) == 0)
+		return 0;
+	return watch_missing(
+	    &l, l.call->what == CREATES ? CREAT_FLAGS : flags_of(&l));
 }

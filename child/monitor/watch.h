@@ -20,6 +20,7 @@ struct watched {
 	int err;		   /* what the payload is about to get */
 	int unclear;		   /* it could not be looked at as a whole */
 	const struct place *place; /* whose grant holds there; NULL: nobody's */
+	int missing; /* it is only not there inside, and is on this host */
 	char resource[2 * NOTIFY_PATH_LEN]; /* as it was asked for, absolute */
 };
 

@@ -26,7 +26,10 @@ enum what {
 	CHANGES_OPEN, /* of a descriptor */
 	BINDS,	      /* a unix socket */
 	TIMES,	      /* as CHANGES, but of dir where there is no path */
-	EXECUTES
+	EXECUTES,
+	LOOKS, /* for what a path names: of learn alone */
+	LOOKS_LINK,
+	CONNECTS /* to a unix socket, likewise */
 };
 
 #define CWD  -1 /* no argument: the working directory */
@@ -95,5 +98,11 @@ int watch_say(const struct look *, const struct asked *);
  */
 int watch_found(const struct look *, const struct asked *, int fd, int err,
     const char *action);
+
+/*
+ * learn: what the path names is not there inside, but on this host, and what
+ * it is there. 1 or 0. flags: those of open(2), or 0.
+ */
+int watch_missing(const struct look *, int flags);
 
 #endif

@@ -21,6 +21,7 @@ struct parts {
 	char text[VALUE_MAX_LEN + 1];
 	char *scheme, *host, *port;
 	int brackets, private;
+	int any; /* a part may be "*" */
 };
 
 static int
@@ -119,6 +120,10 @@ read_scheme(const struct parts *p, struct rule *r)
 {
 	unsigned k;
 
+	if (p->any && strcmp(p->scheme, "*") == 0) {
+		r->what = 0;
+		return 0;
+	}
 	for (k = EGRESS_HTTPS; k < EGRESS_ALL; k++)
 		if (strcmp(egress_scheme(k), p->scheme) == 0) {
 			r->what = (uint8_t)k;
@@ -150,7 +155,9 @@ read_port(const struct parts *p, struct rule *r)
 	if (strspn(s, "0123456789") == strlen(s) && strlen(s) <= 5 &&
 	    s[0] != '0')
 		n = strtoul(s, NULL, 10);
-	if (n == 0 || n > EGRESS_PORT)
+	if (p->any && strcmp(s, "*") == 0)
+		n = 0;
+	else if (n == 0 || n > EGRESS_PORT)
 		return refuse(p,
 		    "write one decimal number from 1 to 65535, and each port "
 		    "in a line of its own",
@@ -253,6 +260,10 @@ read_host(const struct parts *p, struct rule *r)
 		    "has no IPv6 address in its brackets");
 	if (address_read(p->host, &a) == 0)
 		return set_address(p, &a, r);
+	if (p->any && strcmp(p->host, "*") == 0) {
+		r->text = strdup("*");
+		return r->text == NULL ? -1 : 0;
+	}
 	memcpy(name, "*.", 2);
 	if (hostname_normalise(
 		name + wild, p->host + wild, strlen(p->host + wild)) == -1)
@@ -264,6 +275,31 @@ read_host(const struct parts *p, struct rule *r)
 		    "is never reachable");
 	r->text = strdup(name);
 	return r->text == NULL ? -1 : 0;
+}
+
+static int
+read_rule(struct parts *p, struct rule *r)
+{
+	if (cut(p) == -1 || read_scheme(p, r) == -1 || read_port(p, r) == -1)
+		return -1;
+	return read_host(p, r);
+}
+
+int
+egress_read_most(
+    const struct place *at, const struct reader_line *l, struct rule *r)
+{
+	struct parts p = {.at = at, .l = l, .any = 1};
+
+	if (strcmp(l->value, "*") == 0)
+		return egress_read(at, l, r);
+	if (strncmp(l->value, "* ", 2) == 0)
+		return refuse(&p,
+		    "write each of SCHEME, HOST and PORT as * (and private "
+		    "behind) for every rule, or allow = * for what is public",
+		    "is not of this form");
+	snprintf(p.text, sizeof(p.text), "%s", l->value);
+	return read_rule(&p, r);
 }
 
 int
@@ -282,9 +318,7 @@ egress_read(const struct place *at, const struct reader_line *l, struct rule *r)
 		    "write allow = * alone: it is about everything public, "
 		    "and private addresses are named one by one",
 		    "is not of this form");
-	if (cut(&p) == -1 || read_scheme(&p, r) == -1 || read_port(&p, r) == -1)
-		return -1;
-	return read_host(&p, r);
+	return read_rule(&p, r);
 }
 
 /* From the rules of all profiles */

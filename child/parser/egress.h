@@ -18,6 +18,13 @@ struct rule;
 int egress_read(
     const struct place *, const struct reader_line *, struct rule *);
 
+/*
+ * The same of a ceiling, where SCHEME, HOST and PORT can each be "*": scheme
+ * 0, the text "*" and port 0 (child/shared/ceiling.h).
+ */
+int egress_read_most(
+    const struct place *, const struct reader_line *, struct rule *);
+
 /* What the rules of all profiles come to. 0, or -1 after refusals. */
 int egress_judge(struct policy *);
 

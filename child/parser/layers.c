@@ -129,6 +129,19 @@ layers_open(struct layers *ls, const struct request *q)
 }
 
 void
+layers_none(struct layers *ls, const struct caller *c)
+{
+	int i;
+
+	memset(ls, 0, sizeof(*ls));
+	ls->caller = c;
+	for (i = 0; i <= LAYER_LAST; i++) {
+		ls->dir[i].fd = ls->config[i].fd = -1;
+		ls->dir[i].path = ls->config[i].path = "";
+	}
+}
+
+void
 layers_close(struct layers *ls)
 {
 	int i;
@@ -359,6 +372,19 @@ layers_config(const struct layers *ls, const struct place *at, enum layer layer,
 			: load(ls, at, l->fd, l, f);
 	if (n == -1)
 		text_file_free(f);
+	return n;
+}
+
+int
+layers_ceiling(const struct layers *ls, const struct place *at, int fd,
+    struct text_file *f)
+{
+	const struct layer_fd none = {.fd = -1};
+	int n;
+
+	f->layer = LAYER_HOST;
+	n = load(ls, at, fd, &none, f);
+	close(fd);
 	return n;
 }
 

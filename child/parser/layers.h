@@ -30,6 +30,8 @@ struct layers {
 	const struct caller *caller; /* the request's */
 };
 
+/* None of them: nothing can be opened. */
+void layers_none(struct layers *, const struct caller *);
 /* Opens what is there. The request must live as long as the layers. */
 void layers_open(struct layers *, const struct request *);
 void layers_close(struct layers *);
@@ -56,6 +58,13 @@ int layers_find(const struct layers *, const struct place *, const char *name,
 /* The same for the pack of the request. */
 int layers_pack(
     const struct layers *, const struct place *, struct text_file *);
+
+/*
+ * The host's ceiling, which somebody else has opened: the same, into a file
+ * that has its path. It is closed.
+ */
+int layers_ceiling(
+    const struct layers *, const struct place *, int fd, struct text_file *);
 
 /* 1 if there is anything of this name. */
 int layers_has(const struct layers *, const char *name);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "catalogue.h"
+#include "ceiling.h"
 #include "child/shared/catalogue.h"
+#include "child/shared/ceiling.h"
 #include "ipc/tool.h"
 #include "config.h"
 #include "ipc/channel.h"
@@ -30,7 +32,8 @@
  * of the policy is the parent's to tell.
  */
 
-#define PARENT 3
+#define PARENT	3
+#define CEILING 4 /* of REQUEST_CEILING */
 
 #if SANDBOX_SANITIZED
 /* The search for leaks reads /proc; the unit tests can do it, in here not. */
@@ -59,7 +62,7 @@ begin(void)
 	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
 	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
 		return -1;
-	return (int)syscall(SYS_close_range, PARENT + 1U, ~0U, 0U);
+	return (int)syscall(SYS_close_range, CEILING + 1U, ~0U, 0U);
 }
 
 static int
@@ -158,6 +161,40 @@ describe(int64_t deadline, const struct request *q, const struct layers *ls)
 	_exit(0);
 }
 
+/*
+ * The ceiling of the host: nothing but this descriptor, and no directory, is
+ * ever open or can be opened. What is wrong with the file is in the answer.
+ */
+static int
+limit(int64_t deadline, const struct request *q)
+{
+	struct place at = {.profile = "", .file = q->host_config};
+	struct text_file f = {.path = q->host_config};
+	struct ceiling c;
+	struct layers ls;
+	struct policy faults;
+	struct sender s;
+
+	memset(&c, 0, sizeof(c));
+	memset(&faults, 0, sizeof(faults));
+	at.po = &faults;
+	layers_none(&ls, &q->caller);
+	if (sandbox_enter(
+		&ls, (q->flags & REQUEST_WITHOUT_LANDLOCK) != 0, &at) == 0 &&
+	    layers_ceiling(&ls, &at, CEILING, &f) == 1)
+		(void)ceiling_parse(&at, &q->caller, f.data, f.len, &c);
+	/* without memory there is neither a ceiling nor a reason */
+	if (c.file == NULL && faults.nrefusals == 0)
+		return EXIT_CARREL;
+	if (c.file == NULL)
+		c.file = q->host_config;
+	c.faults = faults;
+	if (sender_init(&s, PARENT, deadline) == -1 ||
+	    ceiling_send(&s, &c) == -1 || close(PARENT) == -1)
+		return EXIT_CARREL;
+	_exit(0);
+}
+
 int
 main(void)
 {
@@ -171,6 +208,9 @@ main(void)
 	memset(&po, 0, sizeof(po));
 	if (begin() == -1 || receive(deadline, &q) == -1)
 		return EXIT_CARREL;
+	if ((q.flags & REQUEST_CEILING) != 0)
+		return limit(deadline, &q);
+	close(CEILING);
 	layers_open(&ls, &q);
 	if ((q.flags & REQUEST_CATALOGUE) != 0)
 		return describe(deadline, &q, &ls);

@@ -206,6 +206,20 @@ value_path(const struct place *at, uint32_t line, const char *key,
 }
 
 int
+value_host(const struct place *at, uint32_t line, const char *key,
+    const char *text, struct value *v)
+{
+	struct words w;
+
+	if (take_words(&w, at, line, key, text) == -1)
+		return -1;
+	return take_one(&w,
+	    "write one path of the host, for itself and all below it; one with "
+	    "a space goes in double quotes",
+	    v);
+}
+
+int
 value_symlink(const struct place *at, uint32_t line, const char *key,
     const char *text, struct value *v)
 {

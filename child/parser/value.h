@@ -16,6 +16,7 @@ struct place;
  *	command	HOST | HOST -> NAME
  *	device	HOST
  *	path	GUEST (of [exec])
+ *	host	HOST (of a ceiling)
  */
 struct value {
 	char *left;    /* HOST, of tmpfs and symlink GUEST; not expanded */
@@ -38,6 +39,8 @@ int value_command(const struct place *, uint32_t line, const char *key,
 int value_device(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_path(const struct place *, uint32_t line, const char *key,
+    const char *text, struct value *);
+int value_host(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);
 int value_tmpfs(const struct place *, uint32_t line, const char *key,
     const char *text, struct value *);

@@ -198,8 +198,8 @@ block_confinement(struct out *o, const struct view *v)
 	out_block(o, "CONFINEMENT", "");
 	if (q->mode == SCREEN_HOSTED) {
 		own_row(o, "mode", "hosted mode: no user namespace", "");
-		own_row(o, "new", "namespaces: mount pid ipc uts net cgroup",
-		    "");
+		own_row(
+		    o, "new", "namespaces: mount pid ipc uts net cgroup", "");
 	} else {
 		own_row(o, "mode", "user mode: unprivileged user namespaces",
 		    v->scene->caller.uid == 0 ? "<- the caller is root" : "");
@@ -256,6 +256,7 @@ explain_draw(struct out *o, const struct view *v)
 		return; /* nothing could be read: the reasons stand alone */
 	block_target(o, v);
 	explain_profiles(o, po);
+	explain_ceiling(o, v);
 	explain_fs(o, v);
 	block_commands(o, v);
 	explain_net(o, po);

@@ -47,6 +47,7 @@ void explain_draw(struct out *, const struct view *);
  * of one.
  */
 void explain_profiles(struct out *, const struct policy *);
+void explain_ceiling(struct out *, const struct view *); /* CEILING */
 void explain_fs(struct out *, const struct view *);
 void explain_net(struct out *, const struct policy *);
 void explain_limits(struct out *, const struct view *);

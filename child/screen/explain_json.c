@@ -153,8 +153,8 @@ put_diff(struct out *o, const struct page *base, const struct page *with,
     int refused)
 {
 	static const char *const titles[] = {"REFUSED", "TARGET", "PROFILES",
-	    "FILESYSTEM", "COMMANDS", "NETWORK", "ENVIRONMENT", "LIMITS",
-	    "CONFINEMENT", "NOT GRANTED"};
+	    "CEILING", "FILESYSTEM", "COMMANDS", "NETWORK", "ENVIRONMENT",
+	    "LIMITS", "CONFINEMENT", "NOT GRANTED"};
 	unsigned char *gone = calloc(base->n + 1, 1);
 	unsigned char *come = calloc(with->n + 1, 1);
 	size_t i;

@@ -85,5 +85,6 @@ explain_profiles(struct out *o, const struct policy *po)
 
 	out_block(o, "PROFILES", po->nprofiles == 0 ? "none" : "");
 	for (i = 0; i < po->nprofiles; i++)
-		profile_rows(o, po, i);
+		if (po->profiles[i].flags != PROFILE_CEILING)
+			profile_rows(o, po, i);
 }

@@ -248,6 +248,13 @@ covers_spelled(
 	return mark;
 }
 
+int
+host_marks(
+    struct host *h, const struct caller *ca, const char *path, int writes)
+{
+	return covers_spelled(h, ca, path, writes);
+}
+
 void
 host_judge(struct host *h, const struct caller *ca, const struct policy *po,
     const struct survey *su)

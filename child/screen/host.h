@@ -51,4 +51,8 @@ void host_look(struct host *, const struct policy *, const struct survey *);
 void host_judge(struct host *, const struct caller *, const struct policy *,
     const struct survey *);
 
+/* The same of one path of the host, if it were granted: HOST_*. Pure. */
+int host_marks(
+    struct host *, const struct caller *, const char *path, int writes);
+
 #endif

@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "ipc/text.h"
 #include "ipc/variables.h"
 #include "out.h"
+#include "writing.h"
 
 /* What becomes of an option. */
 enum fate {
@@ -103,55 +103,10 @@ struct import {
 	int offline, cleared;
 };
 
-/* One line, as harmless as a screen's; a profile never needs more. */
-static void __attribute__((format(printf, 2, 3)))
-line(FILE *f, const char *fmt, ...)
-{
-	char *raw, *safe;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&raw, fmt, ap) == -1 ||
-	    (safe = malloc(4 * strlen(raw) + 8)) == NULL)
-		fatal("out of memory");
-	va_end(ap);
-	/* a value with a backslash keeps it: what is unsafe never gets here */
-	if (raw[0] != ';' && !text_unsafe(raw, strlen(raw)) &&
-	    text_utf8(raw, strlen(raw)))
-		fprintf(f, "%s\n", raw);
-	else
-		fprintf(f, "%s\n", text_escape(safe, 4 * strlen(raw) + 8, raw));
-	free(safe);
-	free(raw);
-}
-
-/* NULL, or why a word cannot stand in a profile. */
-static const char *
-unfit(const char *s)
-{
-	if (s[0] == '\0')
-		return "is empty";
-	if (text_unsafe(s, strlen(s)) || !text_utf8(s, strlen(s)))
-		return "holds what no profile can";
-	if (strpbrk(s, "\"{}") != NULL)
-		return "has a quote or a brace in it";
-	return strlen(s) > VALUE_MAX_LEN / 2 - 8 ? "is too long" : NULL;
-}
-
-/* "word", in quotes where it needs them. */
-static const char *
-word(char buf[VALUE_MAX_LEN], const char *s)
-{
-	int q = strchr(s, ' ') != NULL || strcmp(s, "->") == 0;
-
-	snprintf(buf, VALUE_MAX_LEN, "%s%s%s", q ? "\"" : "", s, q ? "\"" : "");
-	return buf;
-}
-
 static void
 remark(FILE *f, const struct option *o, char *const *w, const char *why)
 {
-	line(f, "; %s %s %s: %s", o->name, o->words > 0 ? w[1] : "",
+	writing_line(f, "; %s %s %s: %s", o->name, o->words > 0 ? w[1] : "",
 	    o->words > 1 ? w[2] : "", why);
 }
 
@@ -161,7 +116,8 @@ bind_line(struct import *in, const struct option *o, char *const *w)
 	char a[VALUE_MAX_LEN], b[VALUE_MAX_LEN];
 	const char *bad;
 
-	if ((bad = unfit(w[1])) != NULL || (bad = unfit(w[2])) != NULL ||
+	if ((bad = writing_unfit(w[1])) != NULL ||
+	    (bad = writing_unfit(w[2])) != NULL ||
 	    (bad = check_source(w[1])) != NULL ||
 	    (bad = check_guest(w[2])) != NULL) {
 		remark(in->fs, o, w, bad);
@@ -170,10 +126,10 @@ bind_line(struct import *in, const struct option *o, char *const *w)
 	if (strncmp(o->name, "--dev", 5) == 0)
 		remark(in->fs, o, w, "devices in it need device = each");
 	if (strcmp(w[1], w[2]) == 0)
-		line(in->fs, "%s = %s", o->text, word(a, w[1]));
+		writing_line(in->fs, "%s = %s", o->text, writing_word(a, w[1]));
 	else
-		line(in->fs, "%s = %s -> %s", o->text, word(a, w[1]),
-		    word(b, w[2]));
+		writing_line(in->fs, "%s = %s -> %s", o->text,
+		    writing_word(a, w[1]), writing_word(b, w[2]));
 }
 
 static void
@@ -182,13 +138,15 @@ place_line(struct import *in, const struct option *o, char *const *w)
 	char a[VALUE_MAX_LEN], b[VALUE_MAX_LEN];
 	const char *at = w[o->fate == FATE_LINK ? 2 : 1], *bad;
 
-	if ((bad = unfit(at)) != NULL || (bad = check_guest(at)) != NULL ||
-	    (o->fate == FATE_LINK && (bad = unfit(w[1])) != NULL))
+	if ((bad = writing_unfit(at)) != NULL ||
+	    (bad = check_guest(at)) != NULL ||
+	    (o->fate == FATE_LINK && (bad = writing_unfit(w[1])) != NULL))
 		remark(in->fs, o, w, bad);
 	else if (o->fate == FATE_LINK)
-		line(in->fs, "symlink = %s -> %s", word(a, at), word(b, w[1]));
+		writing_line(in->fs, "symlink = %s -> %s", writing_word(a, at),
+		    writing_word(b, w[1]));
 	else
-		line(in->fs, "tmpfs = %s%s%s", word(a, at),
+		writing_line(in->fs, "tmpfs = %s%s%s", writing_word(a, at),
 		    in->size[0] != '\0' ? " size=" : "", in->size);
 	in->size[0] = '\0';
 }
@@ -206,7 +164,7 @@ set_line(struct import *in, const struct option *o, char *const *w)
 		remark(in->env, o, w, "no profile can set this");
 		return;
 	}
-	line(in->env, "%s = %s", w[1], w[2]);
+	writing_line(in->env, "%s = %s", w[1], w[2]);
 	in->nset++;
 }
 
@@ -288,7 +246,7 @@ print(const struct import *in, char *const *command)
 		   "; carrel profile validate NAME, and use it with\n"
 		   "; carrel run --no-defaults -p NAME -- COMMAND\n");
 	if (*command != NULL)
-		line(f, "; of which the command was %s", *command);
+		writing_line(f, "; of which the command was %s", *command);
 	fprintf(f,
 	    "\n[profile]\ndescription = imported from bubblewrap\n%s"
 	    "\n[fs]\n%s",

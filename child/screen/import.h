@@ -8,4 +8,10 @@
  */
 int import_bwrap(char *const *words);
 
+/*
+ * import firejail: the same of a profile of firejail's, which is read. What
+ * carrel does not know of it ends the program.
+ */
+int import_firejail(const char *file);
+
 #endif

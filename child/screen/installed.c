@@ -17,8 +17,8 @@
 #define NEAR	    3		       /* letters that are wrong, at most */
 
 /* The answer of carrel-parse, whose exit status counts as everywhere. */
-static void
-receive(int fd, pid_t parser, struct catalogue *c)
+void
+installed_receive(int fd, pid_t parser, struct catalogue *c)
 {
 	struct receiver r;
 	int status = 0, n, err;
@@ -241,7 +241,7 @@ installed_run(char *const argv[6], int fd)
 	char *text = NULL;
 	int bad;
 
-	receive(fd, (pid_t)strtol(argv[1], NULL, 10), &in.c);
+	installed_receive(fd, (pid_t)strtol(argv[1], NULL, 10), &in.c);
 	find_defaults(&in);
 	if (strcmp(verb, "show") == 0 && !find_subject(&in, argv[5])) {
 		catalogue_free(&in.c);

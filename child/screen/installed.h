@@ -2,6 +2,7 @@
 #define CARREL_SCREEN_INSTALLED_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "child/shared/catalogue.h"
 #include "ipc/limits.h"
@@ -29,6 +30,9 @@ struct installed {
  * something could not be read or is not legal.
  */
 int installed_run(char *const argv[6], int fd);
+
+/* The answer of carrel-parse, a child of this process; or ends the program. */
+void installed_receive(int fd, pid_t parser, struct catalogue *);
 
 /* The lines of an item: the first of them, and in n how many. */
 const struct catalogue_line *installed_lines(

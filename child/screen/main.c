@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "explain.h"
 #include "import.h"
 #include "installed.h"
+#include "learn.h"
 #include "profile.h"
 #include "violations.h"
 #include "why.h"
@@ -34,6 +36,36 @@ enter(int runs)
 		fatal("carrel-screen cannot give up what it could gain");
 }
 
+/*
+ * Of a run that has ended: VERB DIR RUN PID FORM SUBJECT. PID is carrel-parse,
+ * which says what is installed.
+ */
+static int
+past(char *const *v)
+{
+	int json = strcmp(v[4], "json") == 0;
+	struct catalogue c;
+	int r;
+
+	installed_receive(CHANNEL_FD, (pid_t)strtol(v[3], NULL, 10), &c);
+	if (strcmp(v[0], "why") == 0)
+		r = why_past(v[1], json, v[2], v[5], &c);
+	else
+		r = violations_one(v[1], json, v[2], &c);
+	catalogue_free(&c);
+	return r;
+}
+
+/* There is a file for it if it has a name. */
+static int
+learn(char *const *v)
+{
+	const struct learn_place place = {v[1], v[2], v[3]};
+
+	return learn_run(CHANNEL_FD, strcmp(v[0], "json") == 0, &place,
+	    v[4][0] != '\0' ? SECOND_FD : -1, v[4]);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -41,8 +73,10 @@ main(int argc, char *argv[])
 	      strcmp(argv[2], "test") == 0);
 	if (argc == 3 && strcmp(argv[1], "explain") == 0)
 		return explain_run(CHANNEL_FD, strcmp(argv[2], "json") == 0);
-	if (argc > 2 && strcmp(argv[1], "import") == 0)
-		return import_bwrap(argv + 2);
+	if (argc > 3 && strcmp(argv[1], "import") == 0)
+		return strcmp(argv[2], "firejail") == 0
+			   ? import_firejail(argv[3])
+			   : import_bwrap(argv + 3);
 	if (argc == 3 && strcmp(argv[1], "diff") == 0)
 		return explain_diff(
 		    CHANNEL_FD, SECOND_FD, strcmp(argv[2], "json") == 0);
@@ -53,9 +87,12 @@ main(int argc, char *argv[])
 		return installed_run(argv + 2, CHANNEL_FD);
 	if (argc == 4 && strcmp(argv[1], "doctor") == 0)
 		return doctor_run(argv[2], argv[3]);
-	if (argc == 5 && strcmp(argv[1], "violations") == 0)
-		return violations_run(
-		    argv[2], strcmp(argv[3], "json") == 0, argv[4]);
+	if (argc == 4 && strcmp(argv[1], "violations") == 0)
+		return violations_run(argv[2], strcmp(argv[3], "json") == 0);
+	if (argc == 8 && strcmp(argv[1], "past") == 0)
+		return past(argv + 2);
+	if (argc == 7 && strcmp(argv[1], "learn") == 0)
+		return learn(argv + 2);
 	if (argc > 2 && strcmp(argv[1], "profile") == 0)
 		return profile_run(argc - 2, argv + 2, CHANNEL_FD);
 	fatal("carrel-screen is started by carrel");

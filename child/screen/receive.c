@@ -12,6 +12,7 @@ scene_free(struct scene *sc)
 	screen_request_free(&sc->request);
 	caller_free(&sc->caller);
 	hostenv_free(&sc->hostenv);
+	ceiling_free(&sc->ceiling);
 	policy_free(&sc->policy);
 	survey_free(&sc->survey);
 }
@@ -31,9 +32,22 @@ take_exec(struct scene *sc, struct rcur *c)
 	return e->rule < po->nrules && po->rules[e->rule].kind == kind ? 0 : -1;
 }
 
-/* One record; rows counts the survey's. */
+/* Its rules come behind those that a survey of the exec lock names. */
 static int
-take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
+impose(struct scene *sc, int ended)
+{
+	if (sc->ceiling.file == NULL)
+		return 0;
+	if (!ended)
+		return -1;
+	return sc->policy.nrefusals > 0
+		   ? 0
+		   : ceiling_impose(&sc->ceiling, &sc->caller, &sc->policy);
+}
+
+/* One record; rows counts the survey's; ended: there was all of a ceiling. */
+static int
+take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows, int *ended)
 {
 	char why[TEXT_MAX_LEN];
 
@@ -44,6 +58,12 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 		return caller_get(c, &sc->caller);
 	case RECORD_VARIABLE:
 		return hostenv_get(c, &sc->hostenv);
+	case RECORD_CEILING:
+	case RECORD_CEILING_LINE:
+	case RECORD_CEILING_FAULT:
+	case RECORD_CEILING_END:
+		*ended |= type == RECORD_CEILING_END;
+		return ceiling_get(type, c, &sc->ceiling);
 	case RECORD_SURVEY:
 		if (*rows >= sc->survey.n)
 			return -1;
@@ -61,7 +81,8 @@ take(struct scene *sc, unsigned type, struct rcur *c, size_t *rows)
 			return -1;
 		/* with the grants that carrel itself adds: rows follow */
 		if (policy_check(&sc->policy, why, sizeof(why)) == -1 ||
-		    policy_protect(&sc->policy, &sc->caller) == -1)
+		    policy_protect(&sc->policy, &sc->caller) == -1 ||
+		    impose(sc, *ended) == -1)
 			return -1;
 		return survey_init(&sc->survey, sc->policy.ngrants);
 	default:
@@ -77,14 +98,14 @@ receive_scene(int fd, struct scene *out)
 	struct rcur c;
 	unsigned type;
 	size_t rows = 0;
-	int n;
+	int n, ended = 0;
 
 	memset(&sc, 0, sizeof(sc));
 	if (receiver_init(
 		&r, fd, channel_deadline(PARSER_SECONDS), record_screen) == -1)
 		return -1;
 	while ((n = receiver_next(&r, &type, &c)) == 1) {
-		if (take(&sc, type, &c, &rows) == -1) {
+		if (take(&sc, type, &c, &rows, &ended) == -1) {
 			errno = EBADMSG;
 			n = -1;
 			break;

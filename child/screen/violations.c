@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "child/shared/advice.h"
+#include "child/shared/catalogue.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
@@ -16,8 +17,9 @@
 #include "out.h"
 #include "violations.h"
 
-#define DIGEST_SHOWN 12 /* digits */
-#define LINES_SHOWN  5	/* of the events of a run in a list */
+#define DIGEST_SHOWN  12 /* digits */
+#define ALLOWED_SHOWN 60 /* lines of profiles, of one run */
+#define LINES_SHOWN   5	 /* of the events of a run in a list */
 
 char *
 violations_time(uint64_t ms, char buf[VIOLATIONS_TIME_LEN], int utc)
@@ -201,16 +203,79 @@ draw_list(const struct kept_dir *flagged, const struct kept_dir *runs)
 	out_free(&o);
 }
 
-static void
-draw_one(const struct kept *k)
+const struct catalogue_item *
+violations_version(const struct catalogue *c, const struct kept_profile *p)
 {
+	size_t i;
+
+	for (i = 0; i < c->nitems; i++)
+		if (c->items[i].kind == ITEM_PROFILE &&
+		    strcmp(c->items[i].digest, p->digest) == 0 &&
+		    strcmp(c->items[i].name, p->name) == 0)
+			return &c->items[i];
+	return NULL;
+}
+
+/* What makes something visible, reachable or possible, or bounds it. */
+int
+violations_grants(const struct catalogue_line *l)
+{
+	static const char *const sections[] = {
+	    "fs", "egress", "exec", "limits", "environ.inherit"};
+	size_t i;
+
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (l->key[0] != '\0' && strcmp(sections[i], l->section) == 0)
+			return 1;
+	return 0;
+}
+
+/* What one of the profiles allowed. */
+static void
+allowed_rows(struct out *o, const struct catalogue *c,
+    const struct kept_profile *p, size_t *shown)
+{
+	const struct catalogue_item *it = violations_version(c, p);
+	struct cell left = {0}, right = {0};
+	const struct catalogue_line *l;
+	size_t i;
+
+	if (it == NULL) {
+		cell_addf(&left,
+		    "%s: it is not installed in that version any more",
+		    p->name);
+		out_row(o, "?", &left, &right, "");
+		return;
+	}
+	for (i = 0; i < c->nlines; i++) {
+		l = &c->lines[i];
+		if (l->item != (size_t)(it - c->items) || !violations_grants(l))
+			continue;
+		if (++*shown > ALLOWED_SHOWN)
+			continue;
+		cell_addf(&left, "%s = ", l->key);
+		cell_scalar(&left, l->value);
+		cell_addf(&right, "%s:%u", p->name, (unsigned)l->number);
+		out_row(o, l->section, &left, &right, "");
+	}
+}
+
+static void
+draw_one(const struct kept *k, const struct catalogue *c)
+{
+	size_t i, shown = 0;
 	struct out o;
 
 	out_open(&o, 0, 0);
-	out_block(&o, "RUN", "");
+	out_block(&o, "RUN", "and what was refused in it");
 	run_rows(&o, k, k->nevents);
 	out_block(&o, "PROFILES", k->nprofiles == 0 ? "none" : "");
 	charged_rows(&o, k);
+	out_block(&o, "ALLOWED", "by the lines of these profiles");
+	for (i = 0; i < k->nprofiles; i++)
+		allowed_rows(&o, c, &k->profiles[i], &shown);
+	note_more(&o, shown > ALLOWED_SHOWN ? shown - ALLOWED_SHOWN : 0,
+	    "lines: carrel profile show NAME has them");
 	out_close(&o);
 	out_write(o.text, o.len);
 	out_free(&o);
@@ -230,39 +295,48 @@ tell_unread(const struct kept_dir *d, const char *dir, const char *sub)
 	return d->err != 0 || d->unread > 0;
 }
 
-static int
-one(const char *dir, int json, const char *run)
+const struct kept *
+violations_find(struct kept_dir *runs, const char *dir, const char *run)
 {
-	struct kept_dir runs;
-	char *text;
-	int found;
-
-	kept_dir_load(&runs, dir, "runs", KEPT_RUN_HEX, run);
-	found = runs.n == 1 && runs.files[0].data != NULL &&
-		strcmp(runs.files[0].kept.run, run) == 0;
-	if (!found && tell_unread(&runs, dir, "runs") == 0)
+	kept_dir_load(runs, dir, "runs", KEPT_RUN_HEX, run);
+	if (runs->n == 1 && runs->files[0].data != NULL &&
+	    strcmp(runs->files[0].kept.run, run) == 0)
+		return &runs->files[0].kept;
+	if (tell_unread(runs, dir, "runs") == 0)
 		log_warn("no violations of run \"%s\" are kept; see: carrel "
 			 "violations",
 		    run);
-	if (found && json) {
-		text = violations_json_one(&runs.files[0].kept);
-		out_write(text, strlen(text));
-		free(text);
-	} else if (found)
-		draw_one(&runs.files[0].kept);
-	kept_dir_free(&runs);
-	return found ? 0 : 1;
+	kept_dir_free(runs);
+	return NULL;
 }
 
 int
-violations_run(const char *dir, int json, const char *run)
+violations_one(
+    const char *dir, int json, const char *run, const struct catalogue *c)
+{
+	struct kept_dir runs;
+	const struct kept *k = violations_find(&runs, dir, run);
+	char *text;
+
+	if (k == NULL)
+		return 1;
+	if (json) {
+		text = violations_json_one(k, c);
+		out_write(text, strlen(text));
+		free(text);
+	} else
+		draw_one(k, c);
+	kept_dir_free(&runs);
+	return 0;
+}
+
+int
+violations_run(const char *dir, int json)
 {
 	struct kept_dir flagged, runs;
 	char *text;
 	int bad;
 
-	if (run[0] != '\0')
-		return one(dir, json, run);
 	kept_dir_load(&flagged, dir, "flagged", SHA256_HEX, NULL);
 	judge_flags(&flagged);
 	kept_dir_load(&runs, dir, "runs", KEPT_RUN_HEX, NULL);

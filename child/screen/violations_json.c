@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "child/shared/advice.h"
+#include "child/shared/catalogue.h"
 #include "child/shared/json.h"
 #include "ipc/log.h"
 #include "ipc/policy.h"
@@ -135,8 +136,37 @@ put_event(struct json *j, const struct kept *k, const struct event *e)
 	json_close(j, '}');
 }
 
+/* null: that version is not installed any more. */
+static void
+put_allowed(
+    struct json *j, const struct kept_profile *p, const struct catalogue *c)
+{
+	const struct catalogue_item *it = violations_version(c, p);
+	const struct catalogue_line *l;
+	size_t i;
+
+	json_key(j, "allowed");
+	if (it == NULL) {
+		json_null(j);
+		return;
+	}
+	json_open(j, '[');
+	for (i = 0; i < c->nlines; i++) {
+		l = &c->lines[i];
+		if (l->item != (size_t)(it - c->items) || !violations_grants(l))
+			continue;
+		json_open(j, '{');
+		json_pair(j, "section", l->section);
+		json_pair(j, "key", l->key);
+		json_pair(j, "value", l->value);
+		json_count(j, "line", l->number);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 char *
-violations_json_one(const struct kept *k)
+violations_json_one(const struct kept *k, const struct catalogue *c)
 {
 	struct json j;
 	size_t i;
@@ -149,6 +179,7 @@ violations_json_one(const struct kept *k)
 		json_open(&j, '{');
 		put_profile(&j, &k->profiles[i]);
 		json_count(&j, "violations", k->profiles[i].times);
+		put_allowed(&j, &k->profiles[i], c);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');

@@ -103,9 +103,9 @@ why_add(struct out *o, const char *section, const char *line, const char *note)
 	out_note(o, &c);
 }
 
-/* HOST, HOST:PORT, [ADDRESS]:PORT or ADDRESS. 0, or -1: it is none. */
-static int
-read_host(struct why *w)
+/* HOST, HOST:PORT, [ADDRESS]:PORT or ADDRESS. */
+int
+why_read_host(struct why *w)
 {
 	char buf[PATH_MAX_LEN + 1];
 	char *p = buf, *colon, *end;
@@ -160,7 +160,7 @@ answer(struct out *o, struct why *w)
 			    "\"..\", \"//\" and a \"/\" at its end",
 			    SHOWN(s));
 		why_path(o, w);
-	} else if (read_host(w) == 0) {
+	} else if (why_read_host(w) == 0) {
 		why_host(o, w);
 	} else {
 		fatal("\"%s\" is neither a path (which begins with /), nor a "
@@ -169,8 +169,8 @@ answer(struct out *o, struct why *w)
 	}
 }
 
-static void
-write_json(const struct why *w, const struct page *page)
+void
+why_json(const struct why *w, const char *run, const struct page *page)
 {
 	size_t cap = page_json_room(page) + 5 * strlen(w->subject) + 128;
 	struct json j;
@@ -181,6 +181,8 @@ write_json(const struct why *w, const struct page *page)
 	json_init(&j, buf, cap);
 	json_open(&j, '{');
 	json_count(&j, "v", 1);
+	if (run != NULL)
+		json_pair(&j, "run", run);
 	json_pair(&j, "subject", w->subject);
 	json_key(&j, "granted");
 	json_truth(&j, w->granted);
@@ -203,7 +205,7 @@ draw(struct why *w, int json)
 
 	if (json) {
 		answer(&o, w);
-		write_json(w, &page);
+		why_json(w, NULL, &page);
 		page_free(&page);
 		return;
 	}

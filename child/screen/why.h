@@ -47,4 +47,22 @@ void why_add(
 void why_row(struct out *, const char *tag, const char *left, const char *right,
     const char *mark);
 
+/* 1 if a line of [fs] has its place at or above the subject, a path. */
+int why_covers(const struct why *, const struct catalogue_line *);
+/* Reads the subject as a host, with a port or not. 0, or -1: it is none. */
+int why_read_host(struct why *);
+/* How a host could be had. */
+void why_host_how(struct out *, const struct why *);
+/* The answer for a program; run NULL: of none that was. */
+struct page;
+void why_json(const struct why *, const char *run, const struct page *);
+
+/*
+ * why --run: what was refused in a run that is kept in this directory, all of
+ * it or what is about the subject, and what of the catalogue would grant it.
+ * Returns the exit code: 1 if that run is not there.
+ */
+int why_past(const char *dir, int json, const char *run, const char *subject,
+    const struct catalogue *);
+
 #endif

@@ -62,8 +62,8 @@ host_granted(const struct why *w, const struct catalogue_line *l)
 	return matches(w, &e);
 }
 
-static void
-host_how(struct out *o, const struct why *w)
+void
+why_host_how(struct out *o, const struct why *w)
 {
 	char line[EGRESS_TEXT + 32];
 	int six = strchr(w->host, ':') != NULL;
@@ -120,7 +120,7 @@ why_host(struct out *o, struct why *w)
 	    "reachable: nothing allows it, so it is refused at "
 	    "once",
 	    "", "");
-	host_how(o, w);
+	why_host_how(o, w);
 }
 
 /* A variable */

@@ -200,9 +200,8 @@ own_rows(
 	}
 }
 
-/* A line of [fs] whose place inside holds the path. */
-static int
-grants(const struct why *w, const struct catalogue_line *l)
+int
+why_covers(const struct why *w, const struct catalogue_line *l)
 {
 	return strcmp(l->section, "fs") == 0 && l->inside[0] != '\0' &&
 	       strcmp(l->key, "symlink") != 0 && strcmp(l->key, "tmpfs") != 0 &&
@@ -216,7 +215,7 @@ how(struct out *o, const struct why *w)
 	char line[LINE_LEN];
 	int blank = strpbrk(path, " \"") != NULL;
 
-	why_profiles(o, w, grants);
+	why_profiles(o, w, why_covers);
 	snprintf(line, sizeof(line), "read = %s%s%s", blank ? "\"" : "", path,
 	    blank ? "\"" : "");
 	if (path_covers("/dev", path) && check_device(path) == NULL)

@@ -82,9 +82,10 @@ say_rule(int control, const struct policy *po, enum notify_reason why,
 
 /* Whoever answers for [exec] names these, and reads no policy. */
 static int
-say_exec(int control, const struct policy *po, const struct confine *cf)
+say_exec(
+    int control, const struct policy *po, const struct confine *cf, int learn)
 {
-	if (cf->report[REPORT_EXEC] == NULL)
+	if (cf->report[REPORT_EXEC] == NULL && !learn)
 		return 0;
 	if (say_rule(control, po, NOTIFY_BY_LOCK, narrowest(po)) == -1 ||
 	    say_rule(control, po, NOTIFY_BY_ONCE, cf->once) == -1 ||
@@ -94,7 +95,8 @@ say_exec(int control, const struct policy *po, const struct confine *cf)
 }
 
 int
-announce_policy(int control, const struct policy *po, const char *digest)
+announce_policy(
+    int control, const struct policy *po, const char *digest, int learn)
 {
 	unsigned on = VIOLATION_REPORT, reports = 0, k;
 	struct confine cf;
@@ -112,7 +114,7 @@ announce_policy(int control, const struct policy *po, const char *digest)
 	for (i = 0; i < po->nprofiles; i++)
 		if (say_profile(control, po, i) == -1)
 			break;
-	if (i < po->nprofiles || say_exec(control, po, &cf) == -1) {
+	if (i < po->nprofiles || say_exec(control, po, &cf, learn) == -1) {
 		confine_free(&cf);
 		return -1;
 	}

@@ -20,8 +20,9 @@
 
 /* What a new process of the server is told; descriptors come beside it. */
 struct told {
-	int32_t terminal, has_tty, audited, nargs;
+	int32_t terminal, has_tty, has_ceiling, audited, nargs;
 	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
+	int32_t require_audit, learn;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -47,28 +48,33 @@ setup_ask(
 {
 	const struct options *o = s->options;
 	struct told *t = calloc(1, sizeof(*t));
-	int fds[] = {s->control, s->parser, s->tty}, got[PASS_FDS];
+	int fds[PASS_FDS] = {s->control, s->parser}, got[PASS_FDS];
 	struct born b;
-	size_t i, n;
+	size_t i, n, nfds = 2;
 	int r;
 
 	if (t == NULL)
 		return -1;
 	t->terminal = (int32_t)s->terminal;
-	t->has_tty = s->tty != -1;
+	if ((t->has_tty = s->tty != -1))
+		fds[nfds++] = s->tty;
+	if ((t->has_ceiling = s->ceiling != -1))
+		fds[nfds++] = s->ceiling;
 	t->audited = s->audited;
 	t->nargs = nargs;
 	t->shell = o->shell;
 	t->verbose = o->verbose;
 	t->wait_all = o->wait_all;
 	t->allow_ptrace = o->allow_ptrace;
+	t->learn = o->learn;
 	t->without_landlock = o->without_landlock;
+	t->require_audit = o->require_audit;
 	t->deadline = s->deadline;
 	r = copy(t->run, sizeof(t->run), s->run);
 	for (i = 0; r == 0 && i < SETUP_FILES; i++)
 		r = copy(t->files[i], sizeof(t->files[i]), s->files[i]);
 	if (r == 0)
-		r = pass_send(server, t, sizeof(*t), fds, t->has_tty ? 3 : 2);
+		r = pass_send(server, t, sizeof(*t), fds, nfds);
 	free(t);
 	if (r == -1)
 		return -1;
@@ -115,14 +121,17 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	if (len != sizeof(t))
 		_exit(1);
 	memcpy(&t, told, sizeof(t));
-	if (nfds != (t.has_tty ? 3U : 2U) || t.nargs < 0 || t.nargs >= argc)
+	if (nfds != 2U + (t.has_tty != 0) + (t.has_ceiling != 0) ||
+	    t.nargs < 0 || t.nargs >= argc)
 		_exit(1);
 	server_use(client);
 	o.shell = t.shell;
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
+	o.learn = t.learn;
 	o.without_landlock = t.without_landlock;
+	o.require_audit = t.require_audit;
 	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;
 	s.start = st;
@@ -133,10 +142,12 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	s.control = fds[0];
 	s.parser = fds[1];
 	s.tty = t.has_tty ? fds[2] : -1;
+	s.ceiling = t.has_ceiling ? fds[nfds - 1] : -1;
 	s.deadline = t.deadline;
 	s.audited = t.audited;
 	s.run = strdup(t.run);
-	s.outside[0] = s.outside[1] = -1;
+	for (i = 0; i < sizeof(s.outside) / sizeof(s.outside[0]); i++)
+		s.outside[i] = -1;
 	for (i = 0; i < SETUP_FILES; i++)
 		if (t.files[i][0] != '\0')
 			s.files[i] = strdup(t.files[i]);

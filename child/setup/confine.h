@@ -33,6 +33,7 @@ int landlock_enter(const struct plan *, struct failure *);
 #define FILTER_NO_UNIX	  0x08 /* unix = no */
 #define FILTER_NO_SPAWN	  0x10 /* spawn = no: not for pid 1, which forks */
 #define FILTER_WATCH	  0x20 /* report = fs: of filter_notify() */
+#define FILTER_LEARN	  0x40 /* of filter_notify(): in the place of WATCH */
 int filter_enter(uint32_t flags, struct failure *);
 
 /*
@@ -41,10 +42,12 @@ int filter_enter(uint32_t flags, struct failure *);
  * descriptor that is returned (close-on-exec): see notify.h. With NO_SPAWN and
  * NO_UNIX so does each attempt of that kind. They must not be entered beside
  * it, for the kernel prefers a filter's own answer, and nobody would be told.
- * With WATCH so does what watch.table has.
+ * With WATCH so does what watch.table has, with LEARN what learn.table has,
+ * too.
  */
 int filter_narrow(uint32_t flags, struct failure *);
-uint32_t filter_told(const struct plan *); /* NO_SPAWN, NO_UNIX, WATCH */
+uint32_t filter_told(
+    const struct plan *); /* NO_SPAWN, NO_UNIX, WATCH or LEARN */
 int filter_notify(uint32_t flags, struct failure *);
 
 #endif

@@ -17,6 +17,10 @@
 #include "filter_exec_both.h"
 #include "filter_exec_spawn.h"
 #include "filter_exec_unix.h"
+#include "filter_learn.h"
+#include "filter_learn_both.h"
+#include "filter_learn_spawn.h"
+#include "filter_learn_unix.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
@@ -98,7 +102,9 @@ filter_enter(uint32_t flags, struct failure *f)
 uint32_t
 filter_told(const struct plan *p)
 {
-	uint32_t flags = p->report_fs ? FILTER_WATCH : 0;
+	uint32_t flags = p->learn	? FILTER_LEARN
+			 : p->report_fs ? FILTER_WATCH
+					: 0;
 
 	if (!p->report_exec)
 		return flags;
@@ -122,6 +128,12 @@ static const struct {
     {FILTER_WATCH | FILTER_NO_UNIX, filter_watch_unix, &filter_watch_unix_len},
     {FILTER_WATCH | FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_watch_both,
 	&filter_watch_both_len},
+    {FILTER_LEARN, filter_learn, &filter_learn_len},
+    {FILTER_LEARN | FILTER_NO_SPAWN, filter_learn_spawn,
+	&filter_learn_spawn_len},
+    {FILTER_LEARN | FILTER_NO_UNIX, filter_learn_unix, &filter_learn_unix_len},
+    {FILTER_LEARN | FILTER_NO_SPAWN | FILTER_NO_UNIX, filter_learn_both,
+	&filter_learn_both_len},
 };
 
 /*

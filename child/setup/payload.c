@@ -184,7 +184,9 @@ narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 	flags = (plan->once ? NOTIFY_ONCE : 0) |
 		(plan->report_exec ? NOTIFY_REPORT : 0) |
 		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0) |
-		(fs ? NOTIFY_FS : 0) | (fs && plan->locked ? NOTIFY_NOEXEC : 0);
+		(fs ? NOTIFY_FS : 0) |
+		(fs && plan->locked ? NOTIFY_NOEXEC : 0) |
+		(plan->learn ? NOTIFY_LEARN : 0);
 	if ((fd = filter_notify(told, &f)) == -1 ||
 	    control_pass(s->control, CONTROL_LISTENER, flags, fd) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "who answers its calls");

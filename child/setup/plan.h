@@ -104,6 +104,7 @@ struct plan {
 	size_t nexec;
 	uint8_t locked, no_spawn, no_unix, once; /* 1: so it is asked for */
 	uint8_t report_exec, report_fs;
+	uint8_t learn; /* plan_learn() */
 };
 
 /*
@@ -126,6 +127,12 @@ void plan_free(struct plan *);
 int plan_make_fixed(struct plan *);
 
 #define PLAN_RUN_UNKNOWN "(new for each run)" /* CARREL_RUN before a run */
+
+/*
+ * carrel learn: the same confinement, but all that is refused is told, and
+ * where no network is granted the names that are asked for are seen, too.
+ */
+void plan_learn(struct plan *);
 
 /* Sets the value of a row of plan->env, e.g. CARREL_RUN. 0 or -1. */
 int plan_setenv(struct plan *, const char *name, const char *value);

@@ -112,16 +112,30 @@ group(struct draft *d, struct text *t)
 	return etc_add(t, "nogroup:x:%u:\n", NOBODY);
 }
 
+static const char resolver_file[] = "/etc/resolv.conf";
+#define RESOLVER_LEN (ADDRESS_TEXT + 80)
+
+/* It asks carrel, and no search domain tells it to try other names first. */
+static void
+asks_carrel(char text[RESOLVER_LEN])
+{
+	char address[ADDRESS_TEXT];
+	struct address v4, v6;
+
+	egress_pair(EGRESS_DNS, &v4, &v6);
+	snprintf(text, RESOLVER_LEN,
+	    "# carrel: answers for what is allowed alone\nnameserver %s\n",
+	    address_text(&v4, address));
+}
+
 /*
  * Without a network the resolver must not wait: no server is named, so it
- * asks 127.0.0.1, where nobody listens, and is refused at once. With one it
- * asks carrel, and no search domain tells it to try other names first.
+ * asks 127.0.0.1, where nobody listens, and is refused at once.
  */
 static int
 resolver(struct draft *d)
 {
-	char text[ADDRESS_TEXT + 80], address[ADDRESS_TEXT];
-	struct address v4, v6;
+	char text[RESOLVER_LEN];
 	size_t i;
 
 	for (i = 0; i < d->po->nrules; i++)
@@ -129,12 +143,23 @@ resolver(struct draft *d)
 			break;
 	if (i == d->po->nrules)
 		return file(
-		    d, "/etc/resolv.conf", "# carrel: no network is granted\n");
-	egress_pair(EGRESS_DNS, &v4, &v6);
-	snprintf(text, sizeof(text),
-	    "# carrel: answers for what is allowed alone\nnameserver %s\n",
-	    address_text(&v4, address));
-	return file(d, "/etc/resolv.conf", text);
+		    d, resolver_file, "# carrel: no network is granted\n");
+	asks_carrel(text);
+	return file(d, resolver_file, text);
+}
+
+void
+plan_learn(struct plan *pl)
+{
+	static char text[RESOLVER_LEN]; /* of one process, which has one plan */
+	size_t i;
+
+	pl->learn = pl->report_exec = pl->report_fs = 1;
+	asks_carrel(text);
+	for (i = 0; i < pl->nsteps; i++)
+		if (pl->steps[i].kind == STEP_FILE &&
+		    strcmp(pl->steps[i].guest, resolver_file) == 0)
+			pl->steps[i].text = text;
 }
 
 static int

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "child/monitor/events.h"
+#include "child/monitor/learn.h"
 #include "child/monitor/options.h"
 #include "child/monitor/status.h"
 #include "child/shared/survey.h"
@@ -19,6 +20,7 @@
 #include "control.h"
 #include "init.h"
 #include "child/shared/caller.h"
+#include "child/shared/ceiling.h"
 #include "ipc/channel.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
@@ -265,7 +267,8 @@ open_network(const struct setup *s, const struct policy *po)
 	struct network *n = NULL;
 	int broker, factory = -1;
 
-	if (!network_wanted(po))
+	/* where nothing is allowed it is still to be seen what was wanted */
+	if (!network_wanted(po) && !s->options->learn)
 		return NULL;
 	if (network_factory(po))
 		factory = open_factory(s, po);
@@ -281,6 +284,7 @@ setup_main(const struct setup *s, struct caller *caller)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct limits limits;
+	struct ceiling ceiling;
 	struct policy policy;
 	struct survey survey;
 	struct plan plan;
@@ -298,11 +302,16 @@ setup_main(const struct setup *s, struct caller *caller)
 	}
 	status_forget();
 	events_forget();
+	learn_forget();
 	if (begin(s, &root, &f) == -1)
 		setup_end(s, &f);
 	setup_hear_caller(s, caller);
 	setup_hear_policy(s, &policy);
-	setup_draw(s, &policy, &survey, &plan);
+	setup_hear_ceiling(s, &policy, &ceiling);
+	setup_draw(s, &ceiling, &policy, &survey, &plan);
+	ceiling_free(&ceiling);
+	if (s->options->learn)
+		plan_learn(&plan);
 	setup_await_go(s);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &survey, &plan, &limits);

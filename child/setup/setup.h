@@ -27,14 +27,15 @@ struct setup {
 	gid_t gid;
 	const struct caller *caller; /* inside, after setup_tell() */
 	enum terminal_mode terminal;
-	int tty;			/* the controlling terminal, or -1 */
-	int parser;			/* receives the policy */
-	int64_t deadline;		/* for it: struct asked */
-	int control;			/* to the monitor */
-	const char *run;		/* its name, hex */
-	int audited;			/* somebody wants the policy's digest */
+	int tty;	  /* the controlling terminal, or -1 */
+	int parser;	  /* receives the policy */
+	int ceiling;	  /* receives the host's ceiling; -1: it has none */
+	int64_t deadline; /* for both: struct asked */
+	int control;	  /* to the monitor */
+	const char *run;  /* its name, hex */
+	int audited;	  /* somebody wants the policy's digest */
 	const char *files[SETUP_FILES]; /* without symlinks; NULL: none */
-	int outside[2]; /* the others' ends of both: closed at once; -1 */
+	int outside[3]; /* the others' ends of these: closed at once; -1 */
 };
 
 /* The process that was made. */

@@ -5,6 +5,8 @@
 
 #include "announce.h"
 #include "child/monitor/ask.h"
+#include "child/monitor/ceiling.h"
+#include "child/shared/ceiling.h"
 #include "child/monitor/options.h"
 #include "child/shared/hostenv.h"
 #include "child/shared/survey.h"
@@ -20,6 +22,7 @@
 #include "parent/start.h"
 #include "plan.h"
 #include "protect.h"
+#include "server.h"
 #include "setup.h"
 #include "setup_parts.h"
 
@@ -139,12 +142,77 @@ setup_hear_policy(const struct setup *s, struct policy *po)
 	if (err == 0 && policy_check(po, f.what, sizeof(f.what)) == -1)
 		setup_end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
-	    announce_policy(s->control, err == 0 ? po : NULL, digest) == -1)
+	    announce_policy(s->control, err == 0 ? po : NULL, digest,
+		s->options->learn) == -1)
 		err = errno;
 	if (err == EPIPE)
 		setup_await_go(s);
 	if (err != 0) {
 		ask_broken(err, f.what, sizeof(f.what));
+		setup_end(s, &f);
+	}
+	if (po->nrefusals > 0)
+		end_refused_early(s, po);
+}
+
+/* Why the ceiling is none: then nothing runs. */
+static void
+take_faults(const struct setup *s, const struct ceiling *c, struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+
+	if (ceiling_blame(c, po) == -1) {
+		failure_set(&f, CAUSE_OTHER, "the ceiling");
+		setup_end(s, &f);
+	}
+	if (po->nrefusals > 0)
+		end_refused_early(s, po);
+}
+
+void
+setup_hear_ceiling(
+    const struct setup *s, struct policy *po, struct ceiling *out)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (s->ceiling == -1 && !server_used())
+		return;
+	err = s->ceiling == -1 ? (ceiling_default(out) == -1 ? ENOMEM : 0)
+			       : ceiling_take(s->ceiling, s->deadline, out);
+	if (err != 0) {
+		/* how it ended says more */
+		if (err == EPIPE)
+			setup_await_go(s);
+		ceiling_broken(err, f.what, sizeof(f.what));
+		setup_end(s, &f);
+	}
+	take_faults(s, out, po);
+	if (ceiling_judge(
+		out, s->caller, s->options->require_audit, NULL, po) == -1)
+		failure_set(&f, CAUSE_OTHER, "judge by the ceiling");
+	else if (po->nrefusals > 0)
+		end_refused_early(s, po);
+	else if (ceiling_impose(out, s->caller, po) == -1)
+		failure_set(&f, CAUSE_OTHER, "set the ceiling's limits");
+	else
+		return;
+	setup_end(s, &f);
+}
+
+/* By what was opened: no name has led around the ceiling. */
+static void
+judge_opened(const struct setup *s, const struct ceiling *c,
+    const struct survey *survey, struct policy *po)
+{
+	struct failure f = {.step = CAUSE_OTHER};
+
+	if (c->file == NULL)
+		return;
+	if (ceiling_judge(
+		c, s->caller, s->options->require_audit, survey, po) == -1) {
+		failure_set(&f, CAUSE_OTHER, "judge by the ceiling");
 		setup_end(s, &f);
 	}
 	if (po->nrefusals > 0)
@@ -208,8 +276,8 @@ setup_say_plan(
 }
 
 void
-setup_draw(const struct setup *s, struct policy *po, struct survey *survey,
-    struct plan *plan)
+setup_draw(const struct setup *s, const struct ceiling *ceiling,
+    struct policy *po, struct survey *survey, struct plan *plan)
 {
 	struct failure f = {.step = CAUSE_OTHER};
 	struct hostenv host;
@@ -222,6 +290,7 @@ setup_draw(const struct setup *s, struct policy *po, struct survey *survey,
 		end_refused_early(s, po);
 	if (look_survey(po, survey, &f) == -1)
 		setup_end(s, &f);
+	judge_opened(s, ceiling, survey, po);
 	/* nothing is made for a policy whose sender did not end well */
 	if (protect_makes(po, survey, s->caller))
 		setup_await_go(s);
@@ -229,6 +298,8 @@ setup_draw(const struct setup *s, struct policy *po, struct survey *survey,
 	    pack_expect(po, survey, &f) == -1 ||
 	    look_exec(po, survey, &f) == -1)
 		setup_end(s, &f);
+	/* with what a pack makes, and what the exec lock looked at */
+	judge_opened(s, ceiling, survey, po);
 	if (hostenv_pick(&host, po, s->start->env) == -1) {
 		failure_set(&f, CAUSE_OTHER, "the caller's environment");
 		setup_end(s, &f);

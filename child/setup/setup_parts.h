@@ -2,6 +2,7 @@
 #define CARREL_SETUP_PARTS_H
 
 struct caller;
+struct ceiling;
 struct failure;
 struct plan;
 struct policy;
@@ -34,11 +35,19 @@ void setup_hear_caller(const struct setup *, struct caller *out);
 void setup_hear_policy(const struct setup *, struct policy *out);
 
 /*
+ * The ceiling of the host, where there is one (in hosted mode always, if only
+ * the default), and the policy judged by it:
+ * what goes beyond ends this process. With the limits that it sets.
+ */
+void setup_hear_ceiling(
+    const struct setup *, struct policy *, struct ceiling *out);
+
+/*
  * From the policy to the plan. Nothing is made yet, but for carrel's own
  * directories in a home that the policy lets the payload write.
  */
-void setup_draw(
-    const struct setup *, struct policy *, struct survey *, struct plan *out);
+void setup_draw(const struct setup *, const struct ceiling *, struct policy *,
+    struct survey *, struct plan *out);
 
 /*
  * Waits for the monitor's word that the sender of the policy ended well.

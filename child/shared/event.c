@@ -41,6 +41,13 @@ event_errno(uint32_t err, char buf[EVENT_ERRNO_LEN])
 	return buf;
 }
 
+int
+event_missing(const struct event *e)
+{
+	return (e->flags & EVENT_NOTE) != 0 && e->surface == EVENT_FS &&
+	       e->profile == EVENT_NO_PROFILE;
+}
+
 static const char *
 cut(char *buf, const char *s, size_t max)
 {
@@ -79,7 +86,7 @@ is_sound(const struct event *e)
 	if (e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz-")] != '\0')
 		return 0;
 	if (e->profile == EVENT_NO_PROFILE &&
-	    (e->rule[0] != '\0' || e->line != 0))
+	    ((e->rule[0] != '\0' && !event_missing(e)) || e->line != 0))
 		return 0;
 	if ((e->flags & EVENT_NOTE) != 0 && (lost || e->err == 0))
 		return 0;

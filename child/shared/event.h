@@ -54,6 +54,12 @@ const char *event_surface(unsigned surface);
 #define EVENT_ERRNO_LEN 24
 const char *event_errno(uint32_t err, char buf[EVENT_ERRNO_LEN]);
 
+/*
+ * 1 for what carrel learn alone is told of: a file that is not there inside,
+ * and is on the host. It is no violation, and rule is the name of the process.
+ */
+int event_missing(const struct event *);
+
 /* RECORD_EVENT. get: texts point into the cursor's memory. 0 or -1. */
 void event_put(struct wbuf *, const struct event *);
 int event_get(struct rcur *, struct event *);

@@ -14,7 +14,8 @@ struct receiver;
 #define REQUEST_WITHOUT_LANDLOCK 0x02 /* --without-landlock */
 #define REQUEST_DESCRIBE	 0x04 /* the answer is record_described */
 #define REQUEST_CATALOGUE	 0x08 /* the answer is record_catalogue */
-#define REQUEST_FLAGS		 0x0f
+#define REQUEST_CEILING		 0x10 /* descriptor 4; record_ceiling */
+#define REQUEST_FLAGS		 0x1f
 
 /* What the parser is asked to resolve. "" for a directory that is not used. */
 struct request {
@@ -22,7 +23,7 @@ struct request {
 	char *shipped;	   /* directory of the shipped profiles */
 	char *host;	   /* /etc/carrel/profiles.d */
 	char *user;	   /* ~/.config/carrel/profiles.d */
-	char *host_config; /* /etc/carrel/carrel.conf */
+	char *host_config; /* /etc/carrel/carrel.conf; or ceiling.conf */
 	char *user_config; /* ~/.config/carrel/config */
 	char *pack;	   /* the file given with -f, a clean path; or "" */
 	char **select;	   /* names given with -p, as typed */

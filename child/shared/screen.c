@@ -7,6 +7,7 @@
 #include "ipc/channel.h"
 #include "ipc/limits.h"
 #include "ipc/policy.h"
+#include "ceiling.h"
 #include "screen.h"
 #include "survey.h"
 
@@ -110,7 +111,7 @@ screen_get(struct rcur *c, struct screen_request *out)
 int
 screen_send(struct sender *s, const struct screen_request *q,
     const struct caller *caller, const struct hostenv *host,
-    const struct policy *po, const struct survey *su)
+    const struct ceiling *ce, const struct policy *po, const struct survey *su)
 {
 	size_t i;
 
@@ -129,6 +130,8 @@ screen_send(struct sender *s, const struct screen_request *q,
 		if (sender_end(s) == -1)
 			return -1;
 	}
+	if (ce->file != NULL && ceiling_put(s, ce) == -1)
+		return -1;
 	if (policy_send(s, po) == -1)
 		return -1;
 	for (i = 0; i < su->n; i++) {

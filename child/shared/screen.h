@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct caller;
+struct ceiling;
 struct hostenv;
 struct policy;
 struct rcur;
@@ -48,10 +49,11 @@ int screen_get(struct rcur *, struct screen_request *);
  * The whole stream record_screen, flushed: 0, or -1 with errno. The survey
  * has a row for each grant, or none at all when the policy was refused before
  * anything was looked at. More than SCREEN_WORDS words, and what is longer
- * than SCREEN_WORD_LEN in one, are cut.
+ * than SCREEN_WORD_LEN in one, are cut. Of a ceiling without a file, which is
+ * none, nothing is sent; what it imposes is added by the receiver.
  */
 int screen_send(struct sender *, const struct screen_request *,
-    const struct caller *, const struct hostenv *, const struct policy *,
-    const struct survey *);
+    const struct caller *, const struct hostenv *, const struct ceiling *,
+    const struct policy *, const struct survey *);
 
 #endif

@@ -18,10 +18,20 @@ judge_options(const struct options *o)
 	if ((o->command == COMMAND_RUN || o->command == COMMAND_EXPLAIN) &&
 	    o->argv == NULL && !o->shell)
 		broken("options", "neither a shell nor a payload");
-	if (o->command == COMMAND_WHY && o->subject == NULL)
+	if (o->command == COMMAND_WHY && o->subject == NULL && o->run == NULL)
 		broken("options", "why of nothing");
 	if (o->argv != NULL && (o->argv[0] == NULL || o->argv[0][0] == '\0'))
 		broken("options", "an empty payload");
+	if (o->learn && o->command != COMMAND_RUN)
+		broken("options", "learn that does not run");
+	if (o->run != NULL && o->command != COMMAND_WHY &&
+	    o->command != COMMAND_VIOLATIONS)
+		broken("options", "a past run of another command");
+	if (o->command == COMMAND_IMPORT &&
+	    (o->verb == NULL || o->argv == NULL))
+		broken("options", "import of nothing");
+	if (o->output != NULL && (!o->learn || o->output[0] == '\0'))
+		broken("options", "an output of nothing");
 	if (o->nselect > SELECT_MAX || o->status_fd < -1)
 		broken("options", "out of range");
 	for (i = 0; i < o->nselect; i++)

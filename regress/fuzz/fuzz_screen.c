@@ -31,6 +31,7 @@ say(struct sender *s)
 	struct caller caller;
 	struct survey survey;
 	struct hostenv host = {.n = 0};
+	const struct ceiling ceiling = {.file = NULL};
 	size_t i;
 	int n;
 
@@ -45,7 +46,7 @@ say(struct sender *s)
 	for (i = 0; i < 3; i++)
 		(void)policy_add_rule(&po, &rules[i]);
 	judge_survey(0, &po, &survey);
-	n = screen_send(s, &q, &caller, &host, &po, &survey);
+	n = screen_send(s, &q, &caller, &host, &ceiling, &po, &survey);
 	survey_free(&survey);
 	caller_free(&caller);
 	policy_free(&po);

@@ -450,3 +450,50 @@ for name, stream in (
         ("flags", catalogue(lines=[line(flags=4)])),
         ("digest", catalogue([item("", 1), item(digest="zz")]))):
     keep("catalogue", name, stream)
+
+# ceiling: who the lines are for, what they say, and what is wrong with that
+CEILING, C_LINE, C_FAULT, C_END = (
+    NUMBERS["CEILING" + x] for x in ("", "_LINE", "_FAULT", "_END"))
+
+
+def c_line(who=1, kind=2, what=READ, number=0, name="", text="/"):
+    return record(C_LINE, struct.pack("=BBBQ", who, kind, what, number),
+                  string(name), string(text), struct.pack("=I", 3))
+
+
+def ceiling(*lines, faults=0, version=1, file="/etc/c", count=None):
+    return (record(CEILING, struct.pack("=H", version), string(file)) +
+            b"".join(lines) +
+            record(C_FAULT, string(""), string(file), struct.pack("=I", 1),
+                   string("no \x1b[m"), string("fix")) * faults +
+            record(C_END, struct.pack("=II", len(lines) if count is None
+                                      else count, faults)))
+
+
+for name, stream in (
+        ("good", ceiling(c_line(), c_line(2, 1, 0, name="lab", text=""),
+                         c_line(3, 3, 0, 443, "u", "*"),
+                         c_line(1, 3, 6, 0, "", "*"),
+                         c_line(1, 4, 1, 1 << 20, text=""),
+                         c_line(1, 5, 1, 1, text=""),
+                         c_line(1, 6, 0, text=""))),
+        ("good-fault", ceiling(faults=1)), ("empty", ceiling()),
+        ("version", ceiling(version=2)), ("file", ceiling(file="etc")),
+        ("count", ceiling(c_line(), count=2)),
+        ("who", ceiling(c_line(4, name="x"))),
+        ("nobody", ceiling(c_line(2))),
+        ("path", ceiling(c_line(text="/a/../b"))),
+        ("verb", ceiling(c_line(what=TRY_READ))),
+        ("host", ceiling(c_line(1, 3, 4, 5, text="a b"))),
+        ("limit", ceiling(c_line(1, 4, 10, 5, text=""))),
+        ("tier", ceiling(c_line(1, 5, 1, 3, text="")))):
+    keep("ceiling", name, stream)
+for name, text in (
+        ("good", "[ceiling]\nallow-user = u\n[everyone]\nread = /\n"
+         "write = {home}/x\nallow = *://*:* private\nmemory = 1G\n"
+         "require = spawn no\n[group lab]\ndevice = /dev/kvm\n"
+         "[user u]\nallow = *\nrequire = audit\n"),
+        ("bad", "[everyone]\nread = {target}\n"),
+        ("twice", "[user u]\ncpu = 5%\n[user u]\ncpu = 6%\n")):
+    with open(TOP + "ceilingconf/" + name, "w") as f:
+        f.write(text)

@@ -327,7 +327,56 @@ lie_refuse(struct liar *l)
 	    l->word[1], "%s", l->word[1]);
 }
 
-/* What the policy looks like on the wire, record by record. */
+/*
+ * ceiling MODE...: to who asks for the ceiling; the policy is an honest one.
+ * The honest ceiling covers it: records 0 to 4, of which 1 to 3 are lines.
+ */
+static void
+honest_ceiling(struct liar *l)
+{
+	static char none[] = "", root[] = "/", group[] = "lab";
+	const struct ceiling_line lines[] = {
+	    {CEILING_EVERYONE, CEILING_PATH, VERB_WRITE, 0, none, root, 2},
+	    {CEILING_GROUP, CEILING_PATH, VERB_DEVICE, 0, group, root, 4},
+	    {CEILING_EVERYONE, CEILING_LIMIT, LIMIT_OPEN_FILES, 64, none, none,
+		5}};
+	size_t i;
+
+	if ((l->ceiling.file = strdup("/etc/carrel/ceiling.conf")) == NULL)
+		broken("ceiling");
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (ceiling_add(&l->ceiling, &lines[i]) == -1)
+			broken("ceiling");
+}
+
+/* line WHO KIND WHAT NUMBER [NAME [TEXT]]: one more, "-" is empty. */
+static int
+lie_line(struct liar *l)
+{
+	static char none[] = "";
+	struct ceiling_line c = {.who = (uint8_t)arg(l, 1),
+	    .kind = (uint8_t)arg(l, 2),
+	    .what = (uint8_t)arg(l, 3),
+	    .number = strtoull(l->word[4], NULL, 0),
+	    .name = l->word[5],
+	    .text = l->word[6],
+	    .line = 9};
+
+	if (c.name == NULL || strcmp(c.name, "-") == 0)
+		c.name = none;
+	if (c.text == NULL)
+		c.text = none;
+	return ceiling_add(&l->ceiling, &c);
+}
+
+static int
+send_it(struct sender *s, const struct liar *l)
+{
+	return l->ceiling.file != NULL ? ceiling_send(s, &l->ceiling)
+				       : policy_send(s, &l->policy);
+}
+
+/* What the answer looks like on the wire, record by record. */
 static void
 record(struct liar *l)
 {
@@ -338,8 +387,7 @@ record(struct liar *l)
 	int pair[2];
 
 	if (data == NULL || channel_pair(pair) == -1 ||
-	    sender_init(&s, pair[0], -1) == -1 ||
-	    policy_send(&s, &l->policy) == -1)
+	    sender_init(&s, pair[0], -1) == -1 || send_it(&s, l) == -1)
 		broken("record");
 	n = recv(pair[1], data, DATAGRAM_MAX, 0);
 	for (off = 0; off < n && l->n < RECORDS; l->n++) {
@@ -566,6 +614,7 @@ static const struct {
     {"wish", lie_wish, 0},
     {"rule", lie_rule, 0},
     {"pack", lie_pack, 0},
+    {"line", lie_line, 0},
     {"wire", lie_wire, 1},
     {"mutate", lie_mutate, 1},
 };
@@ -596,9 +645,11 @@ read_mode(struct liar *l)
 }
 
 /* The request is what an honest parser reads first. */
-static void
+static uint32_t
 hear(void)
 {
+	uint32_t flags;
+
 	struct receiver r;
 	struct request q;
 
@@ -606,27 +657,39 @@ hear(void)
 		record_request) == -1 ||
 	    request_receive(&r, &q) == -1)
 		broken("request");
+	flags = q.flags;
 	request_free(&q);
 	receiver_free(&r);
+	return flags;
 }
 
 int
 main(void)
 {
+	static char truth[] = "honest";
 	struct liar l;
 	struct sender s;
+	uint32_t asked = 0;
 	size_t i;
 
 	memset(&l, 0, sizeof(l));
 	read_mode(&l);
 	if (strcmp(l.word[0], "slow") == 0) {
 		sleep((unsigned)arg(&l, 1));
-		hear();
+		(void)hear();
 		sleep(60);
 	}
 	if (strcmp(l.word[0], "deaf") != 0)
-		hear();
+		asked = hear();
 	honest(&l);
+	if ((asked & REQUEST_CEILING) != 0)
+		honest_ceiling(&l);
+	if (strcmp(l.word[0], "ceiling") == 0) {
+		memmove(l.word, l.word + 1, sizeof(l.word) - sizeof(*l.word));
+		if ((asked & REQUEST_CEILING) == 0)
+			l.word[0] = truth;
+	} else if (l.ceiling.file != NULL)
+		l.word[0] = truth;
 	if (strcmp(l.word[0], "refused") == 0) { /* and then the lie */
 		if (policy_refuse(&l.policy, "@liar", "/liar.profile", 1,
 			"ask again", "an honest no") == -1)
@@ -653,7 +716,7 @@ main(void)
 		if (lies[i].on_wire)
 			put_records(&l, 0, l.n, 0);
 		else if (sender_init(&s, PEER, channel_deadline(60)) == -1 ||
-			 policy_send(&s, &l.policy) == -1)
+			 send_it(&s, &l) == -1)
 			return errno == EPIPE || errno == ECONNRESET ? 0 : 98;
 		return 0;
 	}

@@ -4,17 +4,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "child/shared/ceiling.h"
 #include "ipc/policy.h"
 
 /* What the files of the liar share. */
 
 #define PEER	3
 #define RECORDS 64
-#define WORDS	8
+#define WORDS	12
 
 struct liar {
 	char *word[WORDS]; /* the mode and its arguments; NULL at the end */
 	struct policy policy;
+	struct ceiling ceiling; /* file: it was asked for, instead */
 	struct grant *extra;
 	uint8_t *rec[RECORDS]; /* each record with its header */
 	size_t len[RECORDS], n;

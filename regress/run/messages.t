@@ -11,14 +11,15 @@ from tap import *
 import golden
 
 # Where texts for a person are.
-SOURCES = ("child/parser/%s.c", """claim config coupling egress environ expand
+SOURCES = ("child/parser/%s.c", """ceiling claim config coupling egress environ expand
     format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
-    "child/monitor/%s.c", """account ask bound events events_file helper launch
-    missing monitor monitor_control monitor_helpers options outcome outside"""), (
+    "child/monitor/%s.c", """account ask bound ceiling events events_file helper launch
+    learn missing monitor monitor_control monitor_helpers options outcome outside"""), (
     "child/setup/%s.c", """network pack plan plan_env plan_exec plan_judge
     plan_list plan_own plan_pack plan_shape plan_start plan_trust"""), (
-    "parent/%s.c", "start")
+    "parent/%s.c", "start"), (
+    "child/shared/%s.c", "ceiling ceiling_judge")
 
 # (file, a regular expression for the whole text): why it is not below.
 EXEMPT = [
@@ -32,6 +33,10 @@ EXEMPT = [
      "only root can make it: run/profiles.t S11, S12"),
     ("pack", r"there is no target directory for .*|name a directory with -C "
      r"DIR", "the caller has a target: unit/test_pack.c"),
+    ("ceiling|ceiling_judge", r".*", "only root can make a ceiling: "
+     "run/ceiling.t, unit/test_ceiling.c"),
+    ("value", r"write one path of the host, .*", "of a ceiling"),
+    ("egress", r"write each of SCHEME, .*", "of a ceiling"),
     ("sandbox", r"add landlock to lsm=.*|use Linux 5.13 or .*|weaken this "
      ".*", "another kernel: unit/test_sandbox.c"),
     ("sandbox", r"core size|open files|processor time|lift the limits .*",
@@ -53,6 +58,10 @@ EXEMPT = [
     ("start", r"close_range: .* later", "hostile/failclosed.t"),
     ("monitor_control", r"unexpected message .*|a bad message from inside.*",
      "pid 1 would have to lie"),
+    ("learn", r"keep what was learned: .*|wait for .*|-o %s: %s; name a new "
+     r"file|%s is there .*|-o %s: %s; what was learned follows here|"
+     r"carrel-learned", "a call that fails, or a payload that makes the file: "
+     "run/learn.t"),
     ("missing", r"%s: tracing other processes .*", "run/threads.t S70"),
     ("monitor_helpers", r"what answers for .*", "run/exec.t S6"),
     ("monitor_helpers|outcome", r"cannot start what answers .*|; another sandbox around .*|"
@@ -672,7 +681,13 @@ with Place() as p:
             ("no command", []),
             ("an unknown command", ["frobnicate"]),
             ("an option before the command", ["-p", "@sys", "run", "true"]),
-            ("a command of a later version", ["learn"]),
+            ("an output of run", ["run", "-o", "x", "true"]),
+            ("an output without a name", ["learn", "-o", T + "/", "true"]),
+            ("an output in no directory", ["learn", "-o", T + "/none/x",
+                                           "true"]),
+            ("an output that is there", ["learn", "-o", T + "/one", "true"]),
+            ("an output below a file", ["learn", "-o", T + "/one/x", "true"]),
+            ("learn that runs nothing", ["learn", "-n", "true"]),
             ("no verb of profile", ["profile"]),
             ("another verb of profile", ["profile", "frob", "x"]),
             ("list of one", ["profile", "list", "x"]),
@@ -681,9 +696,12 @@ with Place() as p:
             ("show of two", ["profile", "show", "x", "y"]),
             ("why of nothing", ["why"]),
             ("why of two", ["why", "/usr", "/etc"]),
-            ("why of a run", ["why", "--run", "x", "/usr"]),
+            ("why of a run with options", ["why", "--run", "x", "-p", "y",
+                                           "/usr"]),
+            ("a run of explain", ["explain", "--run", "x"]),
             ("a difference of nothing", ["explain", "--diff", "true"]),
             ("import of nothing", ["import", "bwrap"]),
+            ("import of no file", ["import", "firejail"]),
             ("import of another", ["import", "frob", "--", "--bind"]),
             ("a run for a program", ["run", "--json", "true"]),
             ("validate of nothing", ["profile", "validate"]),

@@ -192,7 +192,8 @@ def words(p, group, odd):
                  ["run", "-f", odd + "/x.profile", "--", "true"],
                  ["profile", odd], ["profile", "validate", odd],
                  ["profile", "lint", "-f", odd + ".profile"],
-                 ["explain", "--", "true", odd], ["--" + odd]):
+                 ["explain", "--", "true", odd], ["--" + odd],
+                 ["learn", "-o", "/none" + odd + "/x", "true"]):
         judge("%s in the words %s" % (group, [x for x in argv if x != odd]),
               [(argv, p.do(*map(b, argv)))])
     judge("%s in what no command takes" % group,
@@ -284,6 +285,22 @@ def paths(p, group, odd):
           screens(p, command=("./script",)), shown=False)
     judge("%s in a program that cannot be executed" % group,
           screens(p, command=(b("./n" + odd.replace("/", "-")),)))
+    p.write("fj", b"whitelist /srv/" + b(odd.replace("\n", " ")) +
+            b"x\nenv A=" + b(odd.replace("\n", " ")) + b"\n")
+    judge("%s in what is imported" % group,
+          [(["import"], p.do("import", "firejail", "fj"))], shown=False)
+    judge("%s in the name of what is imported" % group,
+          [(["import"], p.do("import", "firejail", b(d)))])
+    # what a run lacked, which is a file
+    out = p.top + "/learned"
+    for options in ([], ["--json"]):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(out)
+        argv = ["learn", "-o", out, *options, "--", "test", "-e", b(d + "/in")]
+        r = p.do(*argv)
+        with open(out, "rb") as f:
+            r.raw = f.read().replace(b"\\\\", b"\\")  # JSON's own
+        judge("%s in what was learned %s" % (group, options), [(argv, r)])
     # the record of the status has its own escapes
     rd, wr = os.pipe()
     r = p.do("run", "--status-fd", str(wr), "-C", b(d), "--", b(odd),

@@ -122,7 +122,7 @@ with Place() as p:
     # what is no question, and what has no answer
     for bad in (["a/b"], ["/usr/"], ["/usr/../etc"], ["$1"], ["$"], ["a b"],
                 ["host:0"], ["host:99999"], ["host:x"], [], ["/usr", "/etc"],
-                [""], ["--run", "x", "/usr"]):
+                [""], ["--run"], ["--run", "x", "-p", "m", "/usr"]):
         r = p.do("why", *bad)
         ok(r.code == OWN and not r.out and r.err.startswith("carrel: "),
            "S93 why %s is refused" % " ".join(bad), r)

@@ -176,8 +176,9 @@ pass(struct scene *in, struct scene *out)
 
 	ck_assert_int_eq(channel_pair(fd), 0);
 	ck_assert_int_eq(sender_init(&s, fd[0], -1), 0);
-	ck_assert_int_eq(screen_send(&s, &in->request, &in->caller,
-			     &in->hostenv, &in->policy, &in->survey),
+	ck_assert_int_eq(
+	    screen_send(&s, &in->request, &in->caller, &in->hostenv,
+		&in->ceiling, &in->policy, &in->survey),
 	    0);
 	sender_free(&s);
 	close(fd[0]);

@@ -19,6 +19,7 @@
 #include "filter_exec_both.h"
 #include "filter_exec_spawn.h"
 #include "filter_exec_unix.h"
+#include "filter_learn.h"
 #include "filter_lock.h"
 #include "filter_payload.h"
 #include "filter_payload_ptrace.h"
@@ -566,6 +567,49 @@ START_TEST(watched_calls)
 }
 END_TEST
 
+/* learn: whatever names a file is asked for, too, and nothing is refused. */
+START_TEST(learned_calls)
+{
+	static const int asked[] = {
+	    SYS_openat,
+	    SYS_newfstatat,
+	    SYS_statx,
+	    SYS_faccessat,
+	    439,
+	    SYS_readlinkat,
+	    SYS_chdir,
+	    SYS_connect,
+	    SYS_execve,
+	    SYS_unlinkat,
+	    SYS_bind,
+#ifdef __x86_64__
+	    SYS_open,
+	    SYS_stat,
+	    SYS_lstat,
+	    SYS_access,
+	    SYS_readlink,
+#endif
+	};
+	struct seccomp_data d = {.arch = HERE};
+	uint32_t verdict;
+	size_t i;
+
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		d.nr = asked[i];
+		ck_assert_uint_eq(
+		    bpf_run(filter_learn, filter_learn_len, &d, NULL),
+		    SECCOMP_RET_USER_NOTIF);
+	}
+	for (d.nr = 0; d.nr < CALLS; d.nr++) {
+		verdict = bpf_run(filter_learn, filter_learn_len, &d, NULL);
+		ck_assert(
+		    verdict == ALLOW || verdict == SECCOMP_RET_USER_NOTIF);
+		if (watch(d.nr, O_RDWR) == SECCOMP_RET_USER_NOTIF)
+			ck_assert_uint_eq(verdict, SECCOMP_RET_USER_NOTIF);
+	}
+}
+END_TEST
+
 /* What is called most must not pay for the rest. */
 START_TEST(short_paths)
 {
@@ -603,6 +647,7 @@ main(void)
 	tcase_add_test(c, ptrace_variant);
 	tcase_add_test(c, narrow_variants);
 	tcase_add_test(c, watched_calls);
+	tcase_add_test(c, learned_calls);
 	tcase_add_test(c, short_paths);
 	suite_add_tcase(s, c);
 	srunner_run_all(r, CK_NORMAL);
