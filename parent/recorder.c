@@ -80,13 +80,13 @@ static void
 retire(const struct start *st, int launcher)
 {
 	struct failure f;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fd;
 
-	if (null == -1 || dup2(null, 0) == -1 || dup2(null, 1) == -1 ||
-	    dup2(null, 2) == -1 || chdir("/") == -1 || unbind() == -1 ||
+	for (fd = 0; fd <= 2; fd++)
+		close(fd);
+	if (chdir("/") == -1 || unbind() == -1 ||
 	    caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 || caps_drop(&f) == -1)
 		refuse(launcher, errno);
-	close(null);
 	(void)setsid();
 	start_scrub(st); /* the caller's environment is the payload's affair */
 }

@@ -78,7 +78,8 @@ standard_descriptors(void)
 
 	for (fd = 0; fd <= 2; fd++) {
 		if ((flags = fcntl(fd, F_GETFL)) == -1) {
-			new = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+			new = open("/dev/null",
+			    (fd == 0 ? O_RDONLY : O_WRONLY) | O_NOFOLLOW);
 			if (new != fd)
 				_exit(EXIT_CARREL);
 		} else if ((what = unfit(fd, flags)) != NULL)

@@ -5,7 +5,7 @@
 # interrupted. Called by check.mk, which exports MAKE, BUILD and PREFIX.
 #
 # CARREL_T_MODE=hosted (root only): another build, which knows where it lies
-# for good, installed set-user-id root.
+# for good, installed set-user-id root, with a ceiling that grants everything.
 set -eu
 
 mode=${CARREL_T_MODE:-user}
@@ -61,8 +61,19 @@ inst=$stage/inst$PREFIX
 if [ "$mode" = hosted ]; then
 	inst=$prefix
 	"$MAKE" -s hosted HOSTED="$prefix"
-	"$MAKE" -s install BUILD="$BUILD-hosted" PREFIX="$prefix" DESTDIR=
+	"$MAKE" -s install BUILD="$BUILD-hosted" PREFIX="$prefix" \
+		SYSCONFDIR="$prefix/etc" DESTDIR=
 	chmod 4755 "$prefix/bin/carrel"
+	# the default ceiling is narrower than user mode's: hosted.t
+	mkdir -p "$prefix/etc/carrel"
+	{
+		echo '[everyone]'
+		for k in read write command socket device; do
+			echo "$k = /"
+		done
+		echo 'allow = *'
+		echo 'allow = *://*:* private'
+	} > "$prefix/etc/carrel/ceiling.conf"
 else
 	"$MAKE" -s install DESTDIR="$stage/inst"
 fi

@@ -18,7 +18,7 @@ def plant(count):
     """That many more copies: as many lies can be told at a time."""
     for _ in range(count):
         top = tempfile.mkdtemp(prefix="lie", dir=place.top)
-        shutil.copytree(INST, top, dirs_exist_ok=True)
+        own_copy(top)
         os.unlink(top + "/libexec/carrel/carrel-parse")
         shutil.copy(HELPERS + "/liar", top + "/libexec/carrel/carrel-parse")
         trees.put(top)

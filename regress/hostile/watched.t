@@ -150,7 +150,7 @@ def helper_of(proc):
     here = depth(status_of("self"))
     for pid in filter(str.isdigit, os.listdir("/proc")):
         s = status_of(pid)
-        if s.get("PPid") == str(proc.pid) and depth(s) == here:
+        if s.get("PPid") == str(proc.pid) and depth(s) == here and ours(s):
             return int(pid)
     raise AssertionError("nobody looks")
 

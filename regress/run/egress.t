@@ -418,19 +418,26 @@ tcp("192.168.1.1", 22); udp("10.0.0.1", 53); opened(2, 3, 1)
 
         def helpers():
             found = {}
-            for pid, name in sandboxed().items():
+            for pid in {x for one in sandboxed()
+                        for x in {one} | descendants(one)}:
                 s = status_of(pid)
-                if len(s.get("NSpid", "").split()) == 1:
-                    found.setdefault(name.split()[0], []).append(pid)
+                # neither what is inside, nor hosted mode's recorder
+                if len(s.get("NSpid", "").split()) == 1 and \
+                        (s["Seccomp"] == "2" or s["Uid"].split()[0] != "0"):
+                    found.setdefault(s["Name"], []).append(pid)
             return found
+
+        def factories():
+            """It has the monitor's name, and one capability."""
+            return [x for x in helpers().get("carrel", ()) if
+                    int(status_of(x)["CapPrm"], 16) == 1 << 10]
 
         def killed(sig, name):
             proc = n.start("run", "-p", "net", "--", "python3", "-c", LONG)
             proc.stdout.readline()
             who = helpers().get(name, [])
-            if name == "carrel":  # the factory has the monitor's name
-                who = [x for x in who if status_of(x).get("PPid") in map(
-                    str, who)]
+            if name == "carrel":
+                who = factories()
             with root():
                 for x in who:
                     os.kill(x, sig)
@@ -449,8 +456,7 @@ tcp("192.168.1.1", 22); udp("10.0.0.1", 53); opened(2, 3, 1)
            "control: monitor, factory and broker run", helpers())
         # what serves it can do little (S101, S105)
         of = {"carrel-broker": helpers()["carrel-broker"][0],
-              "factory": [x for x in helpers()["carrel"] if
-                          status_of(x)["PPid"] == str(proc.pid)][0]}
+              "factory": factories()[0]}
         for who, caps in (("carrel-broker", 0), ("factory", 1 << 10)):
             s = status_of(of[who])
             got = [int(s[x], 16) for x in ("CapInh", "CapPrm", "CapEff",

@@ -685,7 +685,8 @@ def etc_of_the_host(p):
             ("a link", "mount -t tmpfs none /dev\nmkdir /dev/pts\nfor d in "
              "zero:5 full:7 random:8 urandom:9; do mknod -m 666 "
              "/dev/${d%:*} c 1 ${d#*:}; done; mknod -m 666 /dev/tty c 5 0\n"
-             "ln -s /proc/sys/kernel/core_pattern /dev/null\nexec 2>&1\n")):
+             "ln -s /proc/sys/kernel/core_pattern /dev/null\n"
+             "mknod /dev/kmsg c 1 11\nexec 2>&1\n")):
         r = private(p, "echo %s; echo x > /dev/null; cat /proc/keys | wc -c" %
                     MARK, prepare=how)
         ok(r.code == OWN and MARK not in r.out and

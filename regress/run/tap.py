@@ -32,6 +32,7 @@ HELPERS = STAGE + "/helpers"
 CARREL = INST + "/bin/carrel"
 OWN, NOTEXEC, NOTFOUND = 125, 126, 127
 IS_ROOT = os.getuid() == 0
+HOSTED = os.environ.get("CARREL_T_MODE") == "hosted"
 USER = os.environ.get("CARREL_T_USER") or pwd.getpwuid(os.getuid()).pw_name
 # carrel leaves to its payload what was ignored (nohup, a shell's "&"): the
 # tests begin as if nothing was
@@ -66,7 +67,7 @@ def own_copy(dst):
     """An installation of the user's own. Two programs can only be read by who
     installed them."""
     with root() if IS_ROOT else contextlib.nullcontext():
-        shutil.copytree(INST, dst)
+        shutil.copytree(INST, dst, dirs_exist_ok=True)
         for d, _, names in os.walk(dst):
             for f in [d] + [d + "/" + n for n in names]:
                 os.chown(f, UID, GID)
@@ -384,6 +385,19 @@ def sandboxed():
                 not ours(status_of(s["PPid"])):
             continue
         found[int(pid)] = s["Name"] + " " + s["State"]
+    return found
+
+
+def descendants(pid):
+    """All below a process, whoever they belong to: hosted mode's are root's."""
+    parents = {int(x): status_of(x).get("PPid") for x in os.listdir("/proc")
+               if x.isdigit()}
+    found, todo = set(), [str(pid)]
+    while todo:
+        one = todo.pop()
+        kids = [x for x, p in parents.items() if p == one]
+        found.update(kids)
+        todo += map(str, kids)
     return found
 
 
