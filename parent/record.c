@@ -62,11 +62,8 @@ try(const struct record *r, const char *line, size_t len)
 		errno = ENOTCONN;
 		return -1;
 	}
-	if (r->kmsg != -1) {
-		if (len > RECORD_KMSG_MAX)
-			len = RECORD_KMSG_MAX;
+	if (r->kmsg != -1)
 		return write(r->kmsg, line, len) == (ssize_t)len ? 0 : -1;
-	}
 	do
 		n = send(r->log, line, len, MSG_NOSIGNAL);
 	while (n == -1 && errno == EINTR);
@@ -124,6 +121,12 @@ write_record(struct record *r, int severity, const char *text)
 	    text);
 	if (n <= 0 || (size_t)n >= sizeof(line))
 		return -1;
+	/* without the newline nobody sees it until the kernel's next message */
+	if (r->kmsg != -1) {
+		if (n >= RECORD_KMSG_MAX)
+			n = RECORD_KMSG_MAX - 1;
+		line[n++] = '\n';
+	}
 	return put(r, line, (size_t)n);
 }
 

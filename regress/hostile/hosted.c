@@ -4,21 +4,14 @@
  * same objects; launch() and setup_born(), where a process is the user for
  * good, are replaced by what he could have there. Prints what he sees.
  */
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "child/monitor/launch.h"
@@ -178,8 +171,8 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
     int client, int argc, char **argv, const struct start *st)
 {
 	const char *what = argv[1];
-	int i, pidfd;
 	char byte;
+	int i;
 
 	(void)told;
 	(void)len;
@@ -215,27 +208,27 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	} else if (strcmp(what, "with-given") == 0) {
 		with(client, fds[1], "given");
 	} else if (strcmp(what, "wait") == 0 || strcmp(what, "pivot") == 0) {
-		if (what[0] == 'p')
+		if (what[0] == 'p') {
+			factories(client, 1);
 			pivot(client);
+		}
 		/* until the monitor has no more for it */
 		(void)!read(fds[0], &byte, 1);
 	} else if (strcmp(what, "hand-out") == 0) {
 		(void)pass_send(fds[0], "", 1, &client, 1);
 	}
-	pidfd = 0;
 	printf("end\n");
-	_exit(pidfd);
+	_exit(0);
 }
 
 /* The monitor: starts the set-up, and waits for what the recorder says. */
 static void
-records(int server, const char *what, pid_t inside, int control)
+records(int server, const char *what, int control)
 {
 	static const char end[] = "6event=\"over\" exit=\"0\"";
 	struct pollfd p = {.fd = server, .events = POLLIN};
 	int i;
 
-	(void)inside;
 	if (strcmp(what, "forge-end") == 0)
 		(void)send(server, end, sizeof(end) - 1, MSG_NOSIGNAL);
 	if (strcmp(what, "flood") == 0) {
@@ -275,6 +268,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	fds[0] = control[1];
 	fds[1] = given == -1 ? 2 : given;
 	printf("recorder %d\n", (int)pid);
+	if (strcmp(argv[1], "idle") == 0)
+		(void)!read(0, &byte, 1);
 	if (pass_send(server, "told", 4, fds, 2) == -1)
 		err(3, "start");
 	close(control[1]);
@@ -288,7 +283,7 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		(void)!read(0, &byte, 1);
 	if (strcmp(argv[1], "flood") != 0 && strcmp(argv[1], "trickle") != 0)
 		close(control[0]);
-	records(server, argv[1], b.pid, control[0]);
+	records(server, argv[1], control[0]);
 	if (pass_receive(server, &o, sizeof(o), fds, &n) != sizeof(o))
 		printf("no end\n");
 	else
