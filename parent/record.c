@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,14 +57,21 @@ record_close(struct record *r)
 static int
 try(const struct record *r, const char *line, size_t len)
 {
+	struct iovec io[] = {{.iov_base = (char *)(uintptr_t)line},
+	    {.iov_base = (char[]){'\n'}, .iov_len = 1}};
 	ssize_t n;
 
 	if (r->kmsg == -1 && r->log == -1) {
 		errno = ENOTCONN;
 		return -1;
 	}
-	if (r->kmsg != -1)
-		return write(r->kmsg, line, len) == (ssize_t)len ? 0 : -1;
+	if (r->kmsg != -1) {
+		if (len > RECORD_KMSG_MAX)
+			len = RECORD_KMSG_MAX;
+		/* a record without an end might go on, and is not shown */
+		io[0].iov_len = len;
+		return writev(r->kmsg, io, 2) == (ssize_t)len + 1 ? 0 : -1;
+	}
 	do
 		n = send(r->log, line, len, MSG_NOSIGNAL);
 	while (n == -1 && errno == EINTR);
@@ -121,12 +129,6 @@ write_record(struct record *r, int severity, const char *text)
 	    text);
 	if (n <= 0 || (size_t)n >= sizeof(line))
 		return -1;
-	/* without the newline nobody sees it until the kernel's next message */
-	if (r->kmsg != -1) {
-		if (n >= RECORD_KMSG_MAX)
-			n = RECORD_KMSG_MAX - 1;
-		line[n++] = '\n';
-	}
 	return put(r, line, (size_t)n);
 }
 

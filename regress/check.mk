@@ -34,9 +34,7 @@ check: deps
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory $(JOBS) do-unit
 	@$(MAKE) --no-print-directory do-fuzz
-	@$(MAKE) --no-print-directory $(JOBS) do-prove \
-		TESTS='hostile/*.t run/*.t uml/*.t'
-	@$(MAKE) --no-print-directory $(JOBS) do-hosted
+	@$(MAKE) --no-print-directory $(JOBS) do-modes
 check-static check-asan check-unit: check-%: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-$*
 check-run: deps
@@ -75,7 +73,7 @@ check-long: export CARREL_T_RACE ?= 5000
 check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
-		TESTS='hostile/race.t hostile/storm.t'
+		TESTS='hostile/beyond.t hostile/race.t hostile/storm.t'
 	@CARREL_T_MODE=hosted $(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/hosted.t'
 	@$(MAKE) --no-print-directory do-mutate
@@ -178,7 +176,7 @@ hosted: all
 			sed -i 's|$(BUILD)/|$(BUILD)-hosted/|g' {} + && \
 		mv $(BUILD)-hosted.new $(BUILD)-hosted; }
 	+@$(MAKE) --no-print-directory BUILD=$(BUILD)-hosted \
-		PREFIX=$(HOSTED) SYSCONFDIR=$(HOSTED)/etc $(JOBS) all
+		PREFIX=$(HOSTED) $(JOBS) all
 
 # What is the same in both modes since it starts no sandbox, looks at sources,
 # or works on copies of its own; and what hosted.t has in another form: who
@@ -189,12 +187,21 @@ NOT_HOSTED = run/audit.t run/golden.t run/import.t run/install.t \
 	hostile/failnet.t hostile/filter.t hostile/liar.t hostile/lies.t \
 	hostile/storm.t hostile/stuck.t
 HOSTED_TESTS = $(filter-out $(NOT_HOSTED),$(patsubst regress/%,%,$(sort \
-	$(wildcard regress/run/*.t regress/hostile/*.t))))
-.PHONY: do-hosted check-hosted
+	$(wildcard regress/run/*.t regress/hostile/*.t) regress/uml/hosted.t)))
+.PHONY: do-hosted check-hosted do-modes
+# Both modes beside each other: most of a test is waiting.
+do-modes: all helpers
+	+@$(MAKE) --no-print-directory do-hosted > $(BUILD)/hosted.log 2>&1 & \
+	hosted=$$!; bad=0; \
+	$(MAKE) --no-print-directory do-prove \
+		TESTS='hostile/*.t run/*.t uml/*.t' || bad=1; \
+	wait $$hosted || bad=1; \
+	echo 'in hosted mode:'; cat $(BUILD)/hosted.log; exit $$bad
 check-hosted: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-hosted
 do-hosted: export CARREL_T_MODE = hosted
-do-hosted: export CARREL_TEST_USER ?= carrel-t2
+do-hosted: export CARREL_TEST_USER := \
+	$(if $(CARREL_TEST_USER),$(CARREL_TEST_USER)h,carrel-t2)
 do-hosted:
 	@if [ "$$(id -u)" -ne 0 ]; then \
 		echo 'hosted mode takes root: not tested'; \
@@ -232,7 +239,7 @@ do-static: $(MANUALS)
 	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
-	regress/privileged $(BUILD)
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))
 	@$(MAKE) --no-print-directory BUILD=build-clang CC=clang MUSL=no \
 		$(JOBS) all units helpers
+	regress/privileged build-clang

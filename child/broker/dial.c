@@ -398,6 +398,23 @@ begin(struct dial *d)
 	next(d);
 }
 
+/* As a profile would allow this one alone. */
+static void
+tell_used(struct broker *b, const struct target *to)
+{
+	char text[ADDRESS_TEXT];
+	const char *host =
+	    to->name != NULL ? to->name : address_text(&to->address, text);
+	int six = strchr(host, ':') != NULL;
+
+	report_used(&b->report, to->rule, "connect", "%s://%s%s%s:%u",
+	    to->udp ? "udp"
+	    : to->rule == NULL || to->rule->egress.scheme == EGRESS_ALL
+		? "tcp"
+		: egress_scheme(to->rule->egress.scheme),
+	    six ? "[" : "", host, six ? "]" : "", to->port);
+}
+
 int
 dial_start(struct broker *b, const struct target *to, struct dial **where,
     void (*done)(void *, int, struct watch *, int), void *arg)
@@ -408,6 +425,7 @@ dial_start(struct broker *b, const struct target *to, struct dial **where,
 
 	if (d == NULL)
 		return -1;
+	tell_used(b, to);
 	d->b = b;
 	d->to = *to;
 	if (to->name != NULL)

@@ -161,9 +161,12 @@ make_all(struct broker *b, struct host *h)
 		    !is_first(b, r, h->name))
 			continue;
 		if (make(b, h, &h->v4, r->egress.port,
-			egress_udp(&r->egress)) == -1 ||
-		    make(b, h, &h->v6, r->egress.port,
 			egress_udp(&r->egress)) == -1)
+			return -1;
+		/* a kernel without IPv6 has no need of it either */
+		if (make(b, h, &h->v6, r->egress.port,
+			egress_udp(&r->egress)) == -1 &&
+		    errno != EAFNOSUPPORT)
 			return -1;
 	}
 	return 0;

@@ -199,6 +199,7 @@ prepare(struct broker *b, long fds)
 	b->factory = -1;
 	if ((b->own = own_open()) == -1 || (b->loop = loop_new()) == NULL ||
 	    report_init(&b->report, b->loop, MONITOR) == -1 ||
+	    (b->setup.uses && report_uses(&b->report) == -1) ||
 	    pipes_init(&b->pipes) == -1 || hosts_init(b) == -1 ||
 	    tcp_init(b, (size_t)flows) == -1 ||
 	    udp_init(b, UDP_FLOWS_MAX) == -1)

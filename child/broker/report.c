@@ -1,5 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "child/shared/broker.h"
 #include "child/shared/event.h"
@@ -40,6 +42,8 @@ report_init(struct report *r, struct loop *l, int fd)
 {
 	r->fd = fd;
 	r->lost = 0;
+	r->used = NULL;
+	r->nused = 0;
 	r->again = watch_new(l, -1, 0, again, r);
 	return r->again == NULL ? -1 : 0;
 }
@@ -117,6 +121,42 @@ report_unreached(struct report *r, const struct broker_rule *rule,
 	va_end(ap);
 	put_rule(&e, rule, line);
 	(void)event_send(r->fd, &e);
+}
+
+int
+report_uses(struct report *r)
+{
+	r->used = calloc(USES_TOLD, sizeof(*r->used));
+	return r->used == NULL ? -1 : 0;
+}
+
+/* What is not told counts as lost: nobody can say that it was not used. */
+void
+report_used(struct report *r, const struct broker_rule *rule,
+    const char *action, const char *fmt, ...)
+{
+	char resource[TEXT_MAX], line[EGRESS_TEXT + 16];
+	struct event e = {.surface = EVENT_EGRESS,
+	    .flags = EVENT_NOTE,
+	    .count = 1,
+	    .action = action,
+	    .resource = resource};
+	va_list ap;
+	size_t i;
+
+	if (r->used == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(resource, sizeof(resource), fmt, ap);
+	va_end(ap);
+	for (i = 0; i < r->nused; i++)
+		if (strcmp(r->used[i], resource) == 0)
+			return;
+	if (r->nused < USES_TOLD &&
+	    (r->used[r->nused] = strdup(resource)) != NULL)
+		r->nused++;
+	put_rule(&e, rule, line);
+	tell(r, &e);
 }
 
 void

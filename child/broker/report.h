@@ -16,6 +16,8 @@ struct report {
 	int fd;
 	uint32_t lost;
 	struct watch *again; /* started while lost is not 0 */
+	char **used;	     /* what was told; NULL: none is to be */
+	size_t nused;
 };
 
 /* 0 or -1. fd stays the caller's. */
@@ -29,6 +31,12 @@ void report_refused(struct report *, const struct broker_rule *rule,
 void report_unreached(struct report *, const struct broker_rule *rule,
     const char *action, int err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* --uses: what is allowed and used, each resource once; USES_TOLD of them. */
+#define USES_TOLD 1024
+int report_uses(struct report *); /* it is wanted: 0, or -1 */
+void report_used(struct report *, const struct broker_rule *rule,
+    const char *action, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* A quota made the payload wait, or lose something. */
 void report_limit(struct report *, const char *action, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -88,6 +88,8 @@ decide(struct broker *b, const struct dns_question *q,
 		if ((code = add(b, name, &h)) != DNS_OK)
 			return code;
 	}
+	if (wanted && (h != NULL || hosts_all(b)))
+		report_used(&b->report, NULL, "resolve", "name %s", name);
 	if (h == NULL && hosts_all(b))
 		return wanted ? ASYNC : DNS_OK;
 	if (h == NULL) {

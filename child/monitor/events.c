@@ -39,6 +39,7 @@ static struct {
 	struct state state;
 	struct seen_list seen;
 	struct seen_list notes; /* no violations: EVENT_NOTE */
+	struct seen_list aside; /* --uses: nobody asked for, and not counted */
 } ev = {.t = {.on = VIOLATION_REPORT,
 	    .audit = {.fd = -1},
 	    .file = {.fd = -1, .dir = -1}}};
@@ -234,12 +235,41 @@ take_note(const struct event *e)
 		(void)tell_log_note(&ev.t, &s->e, s->times, patience());
 }
 
+/*
+ * --uses, which the file alone is told of: what is allowed and used, and what
+ * is refused where no profile reports it. 1 if nobody else has to know.
+ */
+static int
+take_aside(const struct event *e)
+{
+	unsigned asked = e->surface == EVENT_EXEC ? REPORT_EXEC : REPORT_FS;
+	struct seen *s;
+
+	if (event_used(e)) {
+		(void)tell_file_use(&ev.t, e);
+		return 1;
+	}
+	if ((e->surface != EVENT_EXEC && e->surface != EVENT_FS) ||
+	    (e->flags & EVENT_LOST) != 0 || (ev.t.reports & 1U << asked) != 0)
+		return 0;
+	s = seen_add(&ev.aside, e);
+	if (s != NULL && s->told == 0) {
+		s->told = s->times;
+		(void)tell_file_violation(&ev.t, &s->e, s->times);
+	}
+	return 1;
+}
+
 enum events_verdict
 events_take(const struct event *e)
 {
 	struct seen *s;
 
 	if (ev.t.options->learn && learn_take(e, ev.t.reports))
+		return verdict(0);
+	if (event_used(e) && ev.t.options->nuses == 0)
+		return verdict(0);
+	if (ev.t.options->nuses > 0 && take_aside(e))
 		return verdict(0);
 	if ((e->flags & EVENT_NOTE) != 0) {
 		take_note(e);
@@ -352,5 +382,6 @@ events_end(const struct events_end *end)
 	audit_close(&ev.t.audit);
 	seen_free(&ev.seen);
 	seen_free(&ev.notes);
+	seen_free(&ev.aside);
 	return code;
 }

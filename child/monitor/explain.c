@@ -126,8 +126,9 @@ judge(const struct bounded *b, const struct survey *sv, struct policy *po)
 		return;
 	if ((sv == NULL && ceiling_blame(b->ceiling, po) == -1) ||
 	    (po->nrefusals == 0 &&
-		ceiling_judge(b->ceiling, b->caller, b->options->require_audit,
-		    sv, po) == -1))
+		ceiling_judge(b->ceiling, b->caller,
+		    b->options->require_audit || b->options->hosted, sv,
+		    po) == -1))
 		fatal("judge by the ceiling: %s", strerror(errno));
 }
 

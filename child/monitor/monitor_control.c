@@ -175,6 +175,9 @@ legal(const struct monitor *m, enum control_type type)
 		return !m->started && m->notifier == 0;
 	case CONTROL_PLACE:
 		return m->went && !m->started && m->notifier == 0;
+	case CONTROL_FIRST:
+		return m->went && !m->started && m->notifier == 0 &&
+		       m->w->options->nuses > 0 && m->first == NULL;
 	case CONTROL_OVER:
 	case CONTROL_STOPPED:
 	case CONTROL_STOPPED_ALL:
@@ -194,6 +197,8 @@ message(struct monitor *m, const struct control *c)
 		    -1) ||
 	    (c->type == CONTROL_RULE && monitor_rule(m, c) == -1) ||
 	    (c->type == CONTROL_PLACE && places_hear(&m->places, c) == -1) ||
+	    (c->type == CONTROL_FIRST &&
+		(m->first = strdup(c->text)) == NULL) ||
 	    (c->type == CONTROL_LIMIT && bound_hear(&m->bounds, c) == -1)) {
 		monitor_give_up(m, EXIT_CARREL);
 		log_warn("unexpected message %d from inside; the run ends",
@@ -209,6 +214,7 @@ message(struct monitor *m, const struct control *c)
 	case CONTROL_PROFILE:
 	case CONTROL_RULE:
 	case CONTROL_PLACE:
+	case CONTROL_FIRST:
 		break;
 	case CONTROL_POLICY:
 		monitor_policy(m, c);

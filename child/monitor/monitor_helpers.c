@@ -97,6 +97,9 @@ monitor_answer_execs(struct monitor *m, const struct control *c)
 	    .events = -1,
 	    .rules = m->rules,
 	    .places = &m->places,
+	    .first = m->first,
+	    .uses = m->w->options->uses,
+	    .nuses = m->w->options->nuses,
 	    .path = start_getenv(m->w->start, "PATH")};
 	int tells = (c->a & (NOTIFY_REPORT | NOTIFY_FS)) != 0;
 	int pair[2], *source = free_source(m);

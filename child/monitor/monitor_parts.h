@@ -47,6 +47,7 @@ struct monitor {
 	/* whose lines it then names */
 	struct notify_rule rules[NOTIFY_REASONS];
 	struct places places;
+	char *first;	 /* CONTROL_FIRST */
 	const char *run; /* "" before it started */
 };
 

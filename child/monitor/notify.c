@@ -42,6 +42,8 @@ struct serving {
 	uint32_t untold; /* refusals for which the socket had no room */
 	int waited;	 /* ms, of PATIENCE_MS */
 	struct notify_view view;
+	struct watch_uses *uses; /* with NOTIFY_USES */
+	int first;		 /* what carrel executed is still to be told */
 };
 
 static int
@@ -172,6 +174,7 @@ report_fs(struct serving *s, const struct watched *w)
 {
 	char rule[EVENT_RULE_MAX + 1] = "";
 	struct event e = {.surface = EVENT_FS,
+	    .flags = w->err == 0 ? EVENT_NOTE : 0,
 	    .profile = EVENT_NO_PROFILE,
 	    .err = (uint32_t)w->err,
 	    .count = 1,
@@ -236,6 +239,36 @@ valid(struct serving *s, uint64_t id)
 	return there;
 }
 
+/* As soon as the process can be looked at; at the latest when all is over. */
+static void
+tell_first(struct serving *s, pid_t pid)
+{
+	struct watched w;
+
+	s->first = 0;
+	if (!watch_use_first(s->n, &s->view, s->uses, pid, &w))
+		return;
+	watch_use_told(s->uses);
+	report_fs(s, &w);
+}
+
+/* --uses: as watch(). A call that is refused is told as that, too. */
+static int
+watch_uses(struct serving *s, const struct seccomp_notif *in, int which)
+{
+	struct watched w;
+	int there;
+
+	if (!watch_use(
+		s->n, &s->view, s->uses, (pid_t)in->pid, &in->data, which, &w))
+		return 1;
+	if ((there = valid(s, in->id)) == 1) {
+		watch_use_told(s->uses);
+		report_fs(s, &w);
+	}
+	return there;
+}
+
 /*
  * "report = fs": what is found is told, and it goes on in any case. As
  * valid(), which is asked only if something is kept or told: most of what
@@ -245,8 +278,13 @@ static int
 watch(struct serving *s, const struct seccomp_notif *in)
 {
 	struct watched w;
-	int seen, there;
+	int seen, there, i;
 
+	for (i = 0; s->uses != NULL && i < 2; i++)
+		if ((there = watch_uses(s, in, i)) != 1)
+			return there;
+	if (s->first && s->view.root != -1 && !s->view.new)
+		tell_first(s, (pid_t)in->pid);
 	seen = watch_judge(s->n, &s->view, (pid_t)in->pid, &in->data, &w);
 	if (!seen && !w.unclear && !s->view.new)
 		return 1;
@@ -325,6 +363,10 @@ notify_serve(const struct notify *n)
 
 	if (!fits(n))
 		return 1;
+	if ((n->flags & NOTIFY_USES) != 0 &&
+	    (s.uses = watch_uses_new(n)) == NULL)
+		return 1;
+	s.first = s.uses != NULL && n->first != NULL;
 	/* a tenth of the cost where the kernel can, ignored where not */
 	(void)ioctl(n->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
 	    SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
@@ -338,6 +380,8 @@ notify_serve(const struct notify *n)
 			if (serve_one(&s) == -1)
 				return 1;
 		} else if (p.revents != 0) {
+			if (s.first)
+				tell_first(&s, 0);
 			finish(&s);
 			return 0; /* nobody is left who could ask */
 		}

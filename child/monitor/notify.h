@@ -25,7 +25,8 @@ struct places;
 #define NOTIFY_FS     0x08 /* so is what watch.h finds, which goes on */
 #define NOTIFY_NOEXEC 0x10 /* FS: there is an exec lock */
 #define NOTIFY_LEARN  0x20 /* FS: so is what is missing, as a note */
-#define NOTIFY_FLAGS  0x3f
+#define NOTIFY_USES   0x40 /* FS: so is what is used, as a note */
+#define NOTIFY_FLAGS  0x7f
 
 /* Which line of which profile refuses; rule NULL: nobody said. */
 enum notify_reason {
@@ -48,7 +49,10 @@ struct notify {
 	int events; /* REPORT, FS: for child/shared/event.h, or -1 */
 	const struct notify_rule *rules; /* NOTIFY_REASONS */
 	const struct places *places;	 /* FS */
-	const char *path;		 /* LEARN: the caller's PATH, or NULL */
+	char *const *uses;		 /* USES: places inside, or "" */
+	size_t nuses;
+	const char *first; /* USES: what carrel executes */
+	const char *path;  /* LEARN: the caller's PATH, or NULL */
 };
 
 /* Starts the process, and closes both descriptors here. Its pid, or -1. */

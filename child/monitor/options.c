@@ -12,6 +12,7 @@
 #include "config.h"
 #include "events_file.h"
 #include "ipc/limits.h"
+#include "ipc/path.h"
 #include "options.h"
 
 enum {
@@ -24,6 +25,7 @@ enum {
 	OPT_EVENTS,
 	OPT_REQUIRE_AUDIT,
 	OPT_JSON,
+	OPT_USES,
 	OPT_DIFF,
 	OPT_RUN,
 	OPT_VERSION
@@ -46,6 +48,7 @@ static const struct option long_options[] = {
     {"without-landlock", no_argument, NULL, OPT_WITHOUT_LANDLOCK},
     {"user-mode", no_argument, NULL, OPT_USER_MODE},
     {"json", no_argument, NULL, OPT_JSON},
+    {"uses", required_argument, NULL, OPT_USES},
     {"run", required_argument, NULL, OPT_RUN},
     {"version", no_argument, NULL, OPT_VERSION},
     /* known by name, so that the refusal can say so */
@@ -89,6 +92,7 @@ static const char usage_text[] =
     "  -n                 print what would be done, as explain does\n"
     "  -v                 say more\n"
     "  --events FILE      append what was refused, as lines of JSON\n"
+    "  --uses PLACE       with --events: tell what is used there, too\n"
     "  --require-audit    no run without the host's log\n"
     "  --status-fd N      write how it started and ended to descriptor N\n"
     "  --wait-all         wait for everything that COMMAND leaves behind\n"
@@ -240,6 +244,26 @@ read_profile(const struct reading *r, const char *name)
 	return keep(r, &o->select[o->nselect++], name);
 }
 
+/* What --events tells more of then; "" names nothing. */
+static int
+read_uses(const struct reading *r, const char *path)
+{
+	struct options *o = r->o;
+
+	if (path[0] != '\0' && !path_clean(path))
+		return wrong(r,
+		    "--uses \"%s\" is no absolute path without \".\", \"..\" "
+		    "and \"//\"; name a place inside",
+		    path);
+	if (o->nuses >= NEEDS_MAX)
+		return wrong(
+		    r, "more than %d places are named with --uses", NEEDS_MAX);
+	if (o->uses == NULL &&
+	    (o->uses = calloc(NEEDS_MAX, sizeof(*o->uses))) == NULL)
+		return wrong(r, "out of memory");
+	return keep(r, &o->uses[o->nuses++], path);
+}
+
 /* A run has one. */
 static int
 read_pack(const struct reading *r, const char *file)
@@ -321,6 +345,8 @@ read_option(const struct reading *r, int c, const char *word)
 		return read_descriptor(r, optarg);
 	case OPT_EVENTS:
 		return keep(r, &o->events, optarg);
+	case OPT_USES:
+		return read_uses(r, optarg);
 	case OPT_REQUIRE_AUDIT:
 		o->require_audit = 1;
 		return 0;
@@ -591,6 +617,11 @@ read_words(const struct reading *r, int argc, char **argv)
 		return wrong(r,
 		    "--json is of the screens: carrel explain --json, carrel "
 		    "run -n --json");
+	if (r->o->nuses > 0 &&
+	    (r->o->events == NULL || r->o->command != COMMAND_RUN))
+		return wrong(r,
+		    "--uses is of a run, and told in the file of --events: "
+		    "carrel run --events FILE --uses PATH -- COMMAND");
 	if (r->o->diff &&
 	    (r->o->command != COMMAND_EXPLAIN || r->o->nselect == 0))
 		return wrong(r,
@@ -637,6 +668,9 @@ options_free(struct options *o)
 		free(o->select[i]);
 	for (i = 0; o->argv != NULL && o->argv[i] != NULL; i++)
 		free(o->argv[i]);
+	for (i = 0; i < o->nuses; i++)
+		free(o->uses[i]);
+	free(o->uses);
 	free(o->select);
 	free(o->argv);
 	free(o->dir);

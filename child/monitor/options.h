@@ -26,6 +26,8 @@ struct options {
 	int user_mode; /* without the privilege that carrel is installed with */
 	int require_audit; /* no run that the host's log does not see */
 	char *events;	   /* --events FILE, or NULL */
+	char **uses;	   /* --uses, in order; NULL: none */
+	size_t nuses;
 	int status_fd;	   /* -1: none */
 	char *status_file; /* its path if it is a regular file, or NULL */
 	const char *verb;  /* of profile, of import; "config" */

@@ -77,6 +77,7 @@ uint64_t tell_ms(const struct timeval *);
 int tell_file_begin(struct tell *, const char *name, int code);
 int tell_file_violation(struct tell *, const struct event *, uint64_t count);
 int tell_file_note(struct tell *, const struct event *, uint64_t count);
+int tell_file_use(struct tell *, const struct event *);
 int tell_file_lost(struct tell *, uint64_t count);
 int tell_file_end(struct tell *, const struct tell_end *);
 int tell_log_begin(struct tell *, const char *name, int code, int wait);

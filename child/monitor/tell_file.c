@@ -186,6 +186,21 @@ tell_file_note(struct tell *t, const struct event *e, uint64_t count)
 }
 
 int
+tell_file_use(struct tell *t, const struct event *e)
+{
+	struct json j;
+
+	line_begin(t, &j, "use");
+	json_pair(&j, "surface", event_surface(e->surface));
+	json_pair(&j, "action", e->action);
+	json_pair(&j, "resource", e->resource);
+	json_pair(&j, "rule", e->rule[0] != '\0' ? e->rule : "no match");
+	if (e->line != 0)
+		json_count(&j, "line", e->line);
+	return line_end(t, &j);
+}
+
+int
 tell_file_lost(struct tell *t, uint64_t count)
 {
 	struct json j;

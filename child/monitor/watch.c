@@ -344,3 +344,28 @@ watch_judge(const struct notify *n, struct notify_view *view, pid_t pid,
 	return watch_missing(
 	    &l, l.call->what == CREATES ? CREAT_FLAGS : flags_of(&l));
 }
+
+int
+watch_use(const struct notify *n, struct notify_view *view,
+    struct watch_uses *u, pid_t pid, const struct seccomp_data *d, int which,
+    struct watched *out)
+{
+	struct look l = {view, n, pid, d, find_call(d->nr), out};
+
+	out->unclear = out->missing = 0;
+	if (l.call == NULL)
+		return 0;
+	return watch_used(
+	    &l, u, which, l.call->what == CREATES ? CREAT_FLAGS : flags_of(&l));
+}
+
+int
+watch_use_first(const struct notify *n, struct notify_view *view,
+    struct watch_uses *u, pid_t pid, struct watched *out)
+{
+	static const struct seccomp_data none;
+	struct look l = {view, n, pid, &none, find_call(SYS_execve), out};
+
+	out->unclear = out->missing = 0;
+	return watch_used_first(&l, u);
+}

@@ -35,4 +35,19 @@ int watch_works(void);
 int watch_judge(const struct notify *, struct notify_view *, pid_t,
     const struct seccomp_data *, struct watched *);
 
+/*
+ * With NOTIFY_USES, of what is none: 1 and the first use of one of n->uses, or
+ * of a grant, in that way ("look", "read", "write", "exec", "connect"). err is
+ * 0, and resource the place that was named, else what was used. which: of the
+ * two paths that some calls have. It comes again until watch_use_told().
+ */
+struct watch_uses;
+struct watch_uses *watch_uses_new(const struct notify *); /* NULL: no memory */
+int watch_use(const struct notify *, struct notify_view *, struct watch_uses *,
+    pid_t, const struct seccomp_data *, int which, struct watched *);
+/* The same of n->first; pid: of a process that it became, or 0. */
+int watch_use_first(const struct notify *, struct notify_view *,
+    struct watch_uses *, pid_t, struct watched *);
+void watch_use_told(struct watch_uses *);
+
 #endif

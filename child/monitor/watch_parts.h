@@ -105,4 +105,10 @@ int watch_found(const struct look *, const struct asked *, int fd, int err,
  */
 int watch_missing(const struct look *, int flags);
 
+/* How an O_PATH descriptor is called inside, and is that object there. 0, -1 */
+int watch_name(const struct look *, int fd, char name[NOTIFY_PATH_LEN]);
+/* watch_use() of a call that is known. */
+int watch_used(const struct look *, struct watch_uses *, int which, int flags);
+int watch_used_first(const struct look *, struct watch_uses *);
+
 #endif

@@ -163,8 +163,8 @@ watch_parent(const struct look *l, const struct asked *a)
 }
 
 /* Where it is, by the name that it has inside, and the same object there. */
-static int
-name_of(const struct look *l, int fd, char name[NOTIFY_PATH_LEN])
+int
+watch_name(const struct look *l, int fd, char name[NOTIFY_PATH_LEN])
 {
 	struct notify_status st, there;
 	int again, r;
@@ -207,7 +207,7 @@ watch_found(const struct look *l, const struct asked *a, int fd, int err,
 
 	if (err == 0)
 		return 0;
-	if (name_of(l, fd, name) == -1) {
+	if (watch_name(l, fd, name) == -1) {
 		note_short(l);
 		return 0;
 	}

@@ -2,73 +2,66 @@
 #define CARREL_SCREEN_TRIAL_H
 
 #include <stddef.h>
-#include <time.h>
 
 #include "ipc/limits.h"
-#include "lint.h"
 
-struct policy;
+struct findings;
 struct profiled;
 struct tool;
 
 /*
- * One example, run inside by carrel itself. It is given a copy of the profile
- * in which what the example does not declare is not granted for writing, and
- * not allowed; so what it uses all the same is refused, and reported.
+ * One example, run inside by carrel itself with the profile as it is, of
+ * whatever layer. --uses makes that run tell what was used of what is granted,
+ * and what was refused whether a profile reports it or not.
  */
-
-#define TRIAL_COPIED  0x01 /* there is a copy; else the profile as it is */
-#define TRIAL_REPORT  0x02 /* what is refused of exec and fs is told, too */
-#define TRIAL_OFFLINE 0x04 /* nothing of [egress] is allowed */
 
 struct trial {
 	const struct profiled *p;
 	const struct tool *t;
 	char dir[64]; /* temporary, the user's */
-	struct lint_use use;
 };
 
-/*
- * Writes the copy, and of the user's other profiles theirs: 0, or -1 with errno
- * and what: the file. Host and shipped profiles are used as they are.
- */
-int trial_copy(const struct trial *, unsigned flags, const char **what);
-/* 1 if the profile is of a layer that is copied. */
-int trial_copies(const struct profiled *);
-/* The path of the copy. */
-void trial_path(const struct trial *, char *buf, size_t len);
-
-/* What a run was refused, of the events that it wrote. Freed by the caller. */
-struct refused {
+/* What the run told of, each once. */
+struct told {
+	int used; /* it was allowed; else refused */
 	char surface[16], action[EVENT_ACTION_MAX + 1];
 	char *resource; /* as JSON has it: harmless, and without its quotes */
 };
 
-struct refusals {
-	struct refused *list;
+#define TRIAL_TOLD 16384 /* more than that is lost */
+
+struct tolds {
+	struct told *list;
 	size_t n;
+	size_t lost;	/* what could not be told */
 	int ended;	/* there is a last line */
 	int by_payload; /* and the code in it is the payload's */
 	int code;
 };
 
-/* 0 and what the file says, or -1 with errno. */
-int trial_events(const char *file, struct refusals *);
-void trial_events_free(struct refusals *);
-
-/*
- * A place that may have been written: note it before, ask behind. At most
- * TRIAL_ENTRIES are looked at, and if there are more it counts as used.
- */
-#define TRIAL_ENTRIES 20000
-
-struct trial_place {
-	char *path;	       /* of the host */
-	int there;	       /* before */
-	struct timespec since; /* when that was */
+/* How it ended. */
+struct trial_ending {
+	int code; /* of carrel; -1: it took too long */
+	struct tolds told;
 };
 
-void trial_note(struct trial_place *, const char *path);
-int trial_written(const struct trial_place *);
+/* What cannot be had is fatal. trial_events_free() is the caller's. */
+void trial_begin(struct trial *);
+void trial_run(const struct trial *, struct trial_ending *);
+void trial_end(struct trial *); /* removes what it made */
+
+/* The last lines of what it said, joined: it is one finding. Or "". */
+#define TRIAL_WORDS 4096
+void trial_last_words(const struct trial *, char *buf, size_t len);
+
+/* 0 and what the file says, or -1 with errno. */
+int trial_events(const char *file, struct tolds *);
+void trial_events_free(struct tolds *);
+
+/* What it declares against what was told. Pure but for memory. */
+void trial_judge(const struct trial *, const struct tolds *, struct findings *);
+
+/* 1 if a need of a way into the network allows what was used. Pure. */
+int trial_allows(const char *need, const char *used);
 
 #endif

@@ -22,7 +22,8 @@
 struct told {
 	int32_t terminal, has_tty, has_ceiling, audited, nargs;
 	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
-	int32_t require_audit, learn;
+	int32_t learn, uses;
+	int32_t require_audit;
 	int64_t deadline;
 	char run[64];
 	char files[SETUP_FILES][PATH_MAX_LEN + 1]; /* "": none */
@@ -68,6 +69,7 @@ setup_ask(
 	t->allow_ptrace = o->allow_ptrace;
 	t->learn = o->learn;
 	t->without_landlock = o->without_landlock;
+	t->uses = o->nuses > 0;
 	t->require_audit = o->require_audit;
 	t->deadline = s->deadline;
 	r = copy(t->run, sizeof(t->run), s->run);
@@ -129,8 +131,9 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
-	o.learn = t.learn;
 	o.without_landlock = t.without_landlock;
+	o.learn = t.learn;
+	o.nuses = t.uses != 0; /* only whether there are any */
 	o.require_audit = t.require_audit;
 	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;

@@ -38,7 +38,8 @@ enum control_type {
 	CONTROL_OVER,  /* the wall time is; everything inside ends now */
 	CONTROL_LISTENER, /* fd: for notify_start(); a: its flags */
 	CONTROL_PLACE,	  /* a, b, text: of places_hear() */
-	CONTROL_LAST = CONTROL_PLACE
+	CONTROL_FIRST,	  /* text: what is about to be executed, --uses */
+	CONTROL_LAST = CONTROL_FIRST
 };
 
 struct control {

@@ -102,9 +102,9 @@ filter_enter(uint32_t flags, struct failure *f)
 uint32_t
 filter_told(const struct plan *p)
 {
-	uint32_t flags = p->learn	? FILTER_LEARN
-			 : p->report_fs ? FILTER_WATCH
-					: 0;
+	uint32_t flags = p->learn || p->uses ? FILTER_LEARN
+			 : p->report_fs	     ? FILTER_WATCH
+					     : 0;
 
 	if (!p->report_exec)
 		return flags;

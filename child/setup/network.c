@@ -343,7 +343,7 @@ let_factory_in(struct network *g)
 
 int
 network_make(struct network **out, const struct policy *po, int broker,
-    int factory, int64_t deadline, struct failure *f)
+    int factory, int uses, int64_t deadline, struct failure *f)
 {
 	struct network *g = calloc(1, sizeof(*g));
 
@@ -353,7 +353,7 @@ network_make(struct network **out, const struct policy *po, int broker,
 	g->factory = factory;
 	g->deadline = deadline;
 	g->f = f;
-	if (broker_begin(&g->s) == -1)
+	if (broker_begin(&g->s, uses) == -1)
 		return broken(g, "anything");
 	if (give_rules(g, po) == -1 ||
 	    (factory != -1 && let_factory_in(g) == -1) ||

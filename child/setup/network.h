@@ -24,12 +24,13 @@ struct network; /* what has been made and given so far */
 /*
  * Makes the sockets and sends them. broker: to the broker; factory: to the
  * socket factory, which the broker gets as well, or -1 where there is no
- * wildcard. Both belong to the network from here on. Takes CAP_NET_ADMIN,
+ * wildcard. Both belong to the network from here on. uses: what is allowed and
+ * used is told. Takes CAP_NET_ADMIN,
  * CAP_NET_RAW, CAP_NET_BIND_SERVICE and CAP_SYS_ADMIN over the namespaces.
  * 0, or -1 and the process must end.
  */
 int network_make(struct network **, const struct policy *, int broker,
-    int factory, int64_t deadline, struct failure *);
+    int factory, int uses, int64_t deadline, struct failure *);
 
 /*
  * Waits until both are ready, and leaves them alone: nothing of the network

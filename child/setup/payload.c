@@ -12,6 +12,7 @@
 #include "confine.h"
 #include "control.h"
 #include "child/shared/caller.h"
+#include "ipc/limits.h"
 #include "limit.h"
 #include "parent/failure.h"
 #include "parent/start.h"
@@ -165,6 +166,31 @@ static void __attribute__((noreturn)) search(const struct setup *s,
 }
 
 /*
+ * --uses: this process is not dumpable, so whoever answers cannot read what it
+ * executes. What the search will find is told; not that it will run.
+ */
+static void
+tell_first(const struct setup *s, const struct plan *plan, const char *name)
+{
+	char file[PATH_MAX_LEN + 1], dir[PATH_MAX_LEN + 1];
+	size_t i;
+	int n = -1;
+
+	if (name[0] == '/')
+		n = snprintf(file, sizeof(file), "%s", name);
+	else if (strchr(name, '/') != NULL && getcwd(dir, sizeof(dir)) != NULL)
+		n = snprintf(file, sizeof(file), "%s/%s", dir, name);
+	for (i = 0; strchr(name, '/') == NULL && i < plan->npath; i++) {
+		n = snprintf(file, sizeof(file), "%s/%s", plan->path[i], name);
+		if (n < (int)sizeof(file) && access(file, X_OK) == 0)
+			break;
+		n = -1;
+	}
+	if (n > 0 && n < (int)sizeof(file))
+		(void)control_send(s->control, CONTROL_FIRST, 0, 0, file);
+}
+
+/*
  * The filters that pid 1 cannot enter, which made this process and answers
  * nobody. The listener goes out before the first attempt, which waits for it.
  */
@@ -181,12 +207,12 @@ narrow(const struct setup *s, const struct plan *plan, volatile int *failed)
 	/* without any no attempt is refused, and there is none to report */
 	if (!plan->once && !(plan->locked && plan->report_exec) && told == 0)
 		return;
-	flags = (plan->once ? NOTIFY_ONCE : 0) |
-		(plan->report_exec ? NOTIFY_REPORT : 0) |
-		(plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0) |
-		(fs ? NOTIFY_FS : 0) |
-		(fs && plan->locked ? NOTIFY_NOEXEC : 0) |
-		(plan->learn ? NOTIFY_LEARN : 0);
+	flags =
+	    (plan->once ? NOTIFY_ONCE : 0) |
+	    (plan->report_exec ? NOTIFY_REPORT : 0) |
+	    (plan->report_exec && plan->locked ? NOTIFY_LOCKED : 0) |
+	    (fs ? NOTIFY_FS : 0) | (fs && plan->locked ? NOTIFY_NOEXEC : 0) |
+	    (plan->learn ? NOTIFY_LEARN : 0) | (plan->uses ? NOTIFY_USES : 0);
 	if ((fd = filter_notify(told, &f)) == -1 ||
 	    control_pass(s->control, CONTROL_LISTENER, flags, fd) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "who answers its calls");
@@ -207,6 +233,9 @@ payload_exec(const struct setup *s, const struct plan *plan,
 	if (s->terminal == TERMINAL_HANDED &&
 	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
+	if (plan->uses)
+		tell_first(s, plan,
+		    s->options->shell ? shell[0] : s->options->argv[0]);
 	/* with all signals blocked, and room for a descriptor */
 	narrow(s, plan, failed);
 	if (give_back(s->start, limits) == -1)

@@ -105,6 +105,7 @@ struct plan {
 	uint8_t locked, no_spawn, no_unix, once; /* 1: so it is asked for */
 	uint8_t report_exec, report_fs;
 	uint8_t learn; /* plan_learn() */
+	uint8_t uses;  /* plan_uses() */
 };
 
 /*
@@ -133,6 +134,8 @@ int plan_make_fixed(struct plan *);
  * where no network is granted the names that are asked for are seen, too.
  */
 void plan_learn(struct plan *);
+/* --uses: so is what is looked at, and no more is seen of the network. */
+void plan_uses(struct plan *);
 
 /* Sets the value of a row of plan->env, e.g. CARREL_RUN. 0 or -1. */
 int plan_setenv(struct plan *, const char *name, const char *value);

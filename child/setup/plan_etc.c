@@ -162,6 +162,12 @@ plan_learn(struct plan *pl)
 			pl->steps[i].text = text;
 }
 
+void
+plan_uses(struct plan *pl)
+{
+	pl->uses = pl->report_exec = pl->report_fs = 1;
+}
+
 static int
 fixed(struct draft *d)
 {

@@ -273,7 +273,7 @@ open_network(const struct setup *s, const struct policy *po)
 	if (network_factory(po))
 		factory = open_factory(s, po);
 	broker = pass_pair(s, CONTROL_BROKER);
-	if (network_make(&n, po, broker, factory,
+	if (network_make(&n, po, broker, factory, s->options->nuses > 0,
 		channel_deadline(BROKER_SECONDS), &f) == -1)
 		setup_end(s, &f);
 	return n;
@@ -312,6 +312,8 @@ setup_main(const struct setup *s, struct caller *caller)
 	ceiling_free(&ceiling);
 	if (s->options->learn)
 		plan_learn(&plan);
+	if (s->options->nuses > 0)
+		plan_uses(&plan);
 	setup_await_go(s);
 	network = open_network(s, &policy);
 	build(s, &policy, &root, &survey, &plan, &limits);

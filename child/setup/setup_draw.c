@@ -143,7 +143,7 @@ setup_hear_policy(const struct setup *s, struct policy *po)
 		setup_end(s, &f);
 	if ((err == 0 || err == EPIPE) &&
 	    announce_policy(s->control, err == 0 ? po : NULL, digest,
-		s->options->learn) == -1)
+		s->options->learn || s->options->nuses > 0) == -1)
 		err = errno;
 	if (err == EPIPE)
 		setup_await_go(s);
@@ -169,6 +169,13 @@ take_faults(const struct setup *s, const struct ceiling *c, struct policy *po)
 		end_refused_early(s, po);
 }
 
+/* In hosted mode there is no run without the host's log. */
+static int
+is_audited(const struct setup *s)
+{
+	return s->options->require_audit || server_used();
+}
+
 void
 setup_hear_ceiling(
     const struct setup *s, struct policy *po, struct ceiling *out)
@@ -189,8 +196,7 @@ setup_hear_ceiling(
 		setup_end(s, &f);
 	}
 	take_faults(s, out, po);
-	if (ceiling_judge(
-		out, s->caller, s->options->require_audit, NULL, po) == -1)
+	if (ceiling_judge(out, s->caller, is_audited(s), NULL, po) == -1)
 		failure_set(&f, CAUSE_OTHER, "judge by the ceiling");
 	else if (po->nrefusals > 0)
 		end_refused_early(s, po);
@@ -210,8 +216,7 @@ judge_opened(const struct setup *s, const struct ceiling *c,
 
 	if (c->file == NULL)
 		return;
-	if (ceiling_judge(
-		c, s->caller, s->options->require_audit, survey, po) == -1) {
+	if (ceiling_judge(c, s->caller, is_audited(s), survey, po) == -1) {
 		failure_set(&f, CAUSE_OTHER, "judge by the ceiling");
 		setup_end(s, &f);
 	}

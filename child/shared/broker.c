@@ -15,22 +15,26 @@
 /* RECORD_BROKER opens the stream. */
 
 static void
-put_head(struct wbuf *w)
+put_head(struct wbuf *w, int uses)
 {
 	wbuf_u16(w, BROKER_VERSION);
+	wbuf_u8(w, uses != 0);
 }
 
 int
-broker_begin(struct sender *s)
+broker_begin(struct sender *s, int uses)
 {
-	put_head(sender_begin(s, RECORD_BROKER));
+	put_head(sender_begin(s, RECORD_BROKER), uses);
 	return sender_end(s);
 }
 
 static int
-get_head(struct rcur *c)
+get_head(struct rcur *c, struct broker_setup *b)
 {
-	return rcur_u16(c) == BROKER_VERSION ? rcur_end(c) : -1;
+	unsigned version = rcur_u16(c), uses = rcur_u8(c);
+
+	b->uses = uses == 1;
+	return version == BROKER_VERSION && uses <= 1 ? rcur_end(c) : -1;
 }
 
 /* struct broker_rule: RECORD_BROKER_RULE */
@@ -243,7 +247,7 @@ get(unsigned type, struct receiver *r, struct rcur *c, struct broker_setup *b)
 {
 	switch (type) {
 	case RECORD_BROKER:
-		return get_head(c);
+		return get_head(c, b);
 	case RECORD_BROKER_RULE:
 		return get_rule(c, b);
 	case RECORD_BROKER_HOST:

@@ -58,13 +58,14 @@ struct broker_setup {
 	size_t nhosts;
 	struct broker_socket *sockets;
 	size_t nsockets;
+	int uses; /* what is allowed and used is told, too */
 };
 
 /*
  * The stream, in this order. A socket is sent as it is attached and must stay
  * open until the sender is flushed. 0, or -1 with errno.
  */
-int broker_begin(struct sender *);
+int broker_begin(struct sender *, int uses);
 int broker_send_rule(struct sender *, const struct broker_rule *);
 int broker_send_host(struct sender *, const struct broker_host *);
 int broker_send_socket(struct sender *, const struct broker_socket *);

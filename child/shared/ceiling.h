@@ -110,8 +110,8 @@ const struct ceiling_line *ceiling_limit(
  * The judgement, twice: of a checked policy without a survey, by the names
  * that it says; and with one, by the canonical path and the type of what was
  * opened. What is not covered becomes a refusal that names the grant, who
- * asked for it, and the line of the ceiling. audited: the run has
- * --require-audit. 0, or -1 with errno.
+ * asked for it, and the line of the ceiling. audited: there is no run without
+ * the host's log (--require-audit, hosted mode). 0, or -1 with errno.
  */
 int ceiling_judge(const struct ceiling *, const struct caller *, int audited,
     const struct survey *, struct policy *);

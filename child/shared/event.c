@@ -45,7 +45,13 @@ int
 event_missing(const struct event *e)
 {
 	return (e->flags & EVENT_NOTE) != 0 && e->surface == EVENT_FS &&
-	       e->profile == EVENT_NO_PROFILE;
+	       e->profile == EVENT_NO_PROFILE && e->err != 0;
+}
+
+int
+event_used(const struct event *e)
+{
+	return (e->flags & EVENT_NOTE) != 0 && e->err == 0;
 }
 
 static const char *
@@ -88,7 +94,7 @@ is_sound(const struct event *e)
 	if (e->profile == EVENT_NO_PROFILE &&
 	    ((e->rule[0] != '\0' && !event_missing(e)) || e->line != 0))
 		return 0;
-	if ((e->flags & EVENT_NOTE) != 0 && (lost || e->err == 0))
+	if ((e->flags & EVENT_NOTE) != 0 && lost)
 		return 0;
 	return lost == (e->action[0] == '\0') &&
 	       (!lost || (e->resource[0] == '\0' && e->rule[0] == '\0'));

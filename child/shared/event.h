@@ -26,7 +26,7 @@ enum event_surface {
 };
 
 #define EVENT_LOST  0x01 /* count events could not be described; no texts */
-#define EVENT_NOTE  0x02 /* no violation: what is allowed did not work */
+#define EVENT_NOTE  0x02 /* no violation; err: what is allowed did not work */
 #define EVENT_FLAGS 0x03
 
 #define EVENT_NO_PROFILE UINT16_MAX
@@ -59,6 +59,8 @@ const char *event_errno(uint32_t err, char buf[EVENT_ERRNO_LEN]);
  * and is on the host. It is no violation, and rule is the name of the process.
  */
 int event_missing(const struct event *);
+/* 1 for what --uses alone is told of: a note without an error. */
+int event_used(const struct event *);
 
 /* RECORD_EVENT. get: texts point into the cursor's memory. 0 or -1. */
 void event_put(struct wbuf *, const struct event *);

@@ -22,7 +22,6 @@ needs = read /workdir
 [example short-lines]
 run = fmt -w 20
 stdin = these are more words than have room in one line
-needs = read /workdir
 
 [example nothing-there]
 run = fmt /workdir/no-such-file

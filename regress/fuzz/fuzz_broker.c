@@ -23,7 +23,7 @@ say(struct sender *s)
 
 	egress_pair(EGRESS_FIRST_NAME, &h[1].v4, &h[1].v6);
 	(void)address_read(address, &h[0].v4);
-	return broker_begin(s) | broker_send_rule(s, &r) |
+	return broker_begin(s, 0) | broker_send_rule(s, &r) |
 	       broker_send_host(s, &h[0]) | broker_send_host(s, &h[1]) |
 	       broker_send_socket(s, &k[0]) | broker_send_socket(s, &k[1]) |
 	       broker_end(s, &counts);

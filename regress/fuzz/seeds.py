@@ -352,7 +352,7 @@ def b_socket(kind=1, host=0, port=443):
 
 def broker(rules=(b_rule(),), hosts=(b_host("a.example", 0xc6120100),),
            sockets=(b_socket(),), version=1):
-    return (record(BROKER, struct.pack("=H", version)) + b"".join(rules) +
+    return (record(BROKER, struct.pack("=HB", version, uses)) + b"".join(rules) +
             b"".join(hosts) + b"".join(sockets) +
             record(B_END, struct.pack("=III", len(rules), len(hosts),
                                       len(sockets))))

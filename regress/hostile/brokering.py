@@ -371,7 +371,7 @@ class Broker:
 
     def records(self):
         """The stream, and the sockets of its records."""
-        out = [(record("BROKER", struct.pack("=H", 1)), None)]
+        out = [(record("BROKER", struct.pack("=HB", 1, 0)), None)]
         for i, (scheme, h, port, private) in enumerate(self.rules):
             out.append((record("BROKER_RULE", struct.pack(
                 "=BBH", SCHEMES[scheme], private, port) + string(h) +

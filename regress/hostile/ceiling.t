@@ -1,8 +1,6 @@
 #!/usr/bin/python3
-"""S102 against those who lie and race: a parser of the ceiling that says
-anything but one, and names that change between the two judgements.
-
-CARREL_T_RACE is the number of runs of each race (check-long: 5,000)."""
+"""S102 against those who lie: a parser of the ceiling that says anything but
+one. Each time nothing runs, in time, and a message says why."""
 import copy
 import lying
 from lying import *
@@ -12,7 +10,6 @@ FILE = "/etc/carrel/ceiling.conf"
 # the liar's own: 0 the head, 1 to 3 lines, 4 the end
 HEAD, LINE, FAULT, END = 34, 35, 36, 37
 LAST = 4
-ROUNDS = int(os.environ.get("CARREL_T_RACE", "200"))
 NOTHING = "nothing runs here without the ceiling of this host"
 RUN = ("run", "--", "/bin/sh", "-c", "ulimit -n; echo " + MARK)
 EXPLAIN = ("explain", "--", "true")
@@ -36,9 +33,7 @@ def tell(modes, argv=RUN):
         rs += [finish(x) for x in [begin(m, argv, t) for m, t in some]]
     for t in tops:
         trees.put(t)
-    # somebody else's change of /etc while it is copied
-    return [Result(r.code, r.raw, re.sub(rb"(?m)^tar: .*\n", b"", r.rawerr),
-                   r.secs) for r in rs]
+    return rs
 
 
 def all_refused(name, modes, says=(NOTHING,), argv=RUN):
@@ -102,48 +97,6 @@ try:
            (r.code != 0 and (r.code != OWN or MARK in r.out))]
     ok(not bad, "V034 S102 mutations: a good ceiling or no run", *bad[:4])
     ok(not gone(5), "V034 no process is left", gone(0))
-
-    # two judgements: a name that is covered, and where it leads
-    p.fs("race", "read = %s -> /opt/h" % HELPERS,
-         "read = %s/W/a -> /opt/x" % p.top)
-    for d, text in (("W/a", "GOOD"), ("secret", "CANARY")):
-        p.write(p.top + "/%s/f" % d, text + "\n")
-    SYS = "usr etc lib lib32 lib64 libx32 bin sbin".split()
-    TEXT = "[everyone]\n" + "".join("read = /%s\n" % x for x in SYS) + \
-        "read = %s\nread = %s/W\n" % (HELPERS, p.top)
-    for to in (p.top + "/secret", "../secret", "../../../../../.." + p.top +
-               "/secret"):
-        os.path.lexists(p.top + "/W/alt") and os.unlink(p.top + "/W/alt")
-        os.symlink(to, p.top + "/W/alt")
-        seen = {}
-        for text in (TEXT, TEXT + "read = %s/secret\n" % p.top):
-            who = copy.copy(p)
-            who.carrel = HELPERS + "/race"
-            out = finish(who.start_etc(
-                {"ceiling.conf": text}, "loop", str(ROUNDS),
-                str(4 + ROUNDS // 50), "2000", "300", p.top + "/W/a",
-                p.top + "/W/alt", CARREL, "run", "--no-defaults", "-p",
-                "@sys", "-p", "race", "--", "/opt/h/race", "show",
-                "/opt/x/f"), timeout=120).raw
-            seen[text] = {"GOOD": 0, "CANARY": 0, "refused": 0, "else": 0}
-            while out:
-                head, out = out.split(b"\n", 1)
-                count, code, o, e = map(int, head.split())
-                got, why, out = out[:o], out[o:o + e], out[o + e:]
-                for word in ("GOOD", "CANARY"):
-                    if code == 0 and b"/opt/x/f: %s" % word.encode() in got:
-                        seen[text][word] += count
-                        break
-                else:
-                    good = code == OWN and b"goes beyond the ceiling" in why \
-                        and b"leads to" in why
-                    seen[text]["refused" if good else "else"] += count
-        s, wide = seen.values()
-        name = "S102 V012 a link to %s" % to.replace(p.top, "")
-        ok(s["CANARY"] == 0 and s["GOOD"] > 0 and s["refused"] > 0,
-           name + " between the judgements is refused: %s" % s, s)
-        ok(wide["CANARY"] > 0 and wide["GOOD"] > 0,
-           name + ": control: a ceiling that covers it: %s" % wide, wide)
 finally:
     p.__exit__()
 done()

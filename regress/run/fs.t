@@ -541,6 +541,31 @@ def private(p, script, *options, prepare=""):
         return finish(q)
 
 
+def host_place(p, etc, bind):
+    """S7: /etc/carrel is not there, and now somebody could make it."""
+    p.fs("x", "write = /etc")
+    p.fs("usr", "read = /usr", "try-read = /bin", "try-read = /lib",
+         "try-read = /lib64")
+    with root():
+        os.chown(etc, UID, GID)
+    r = private(p, "echo " + MARK, "--no-defaults", "-p", "usr", "-p", "x",
+                prepare=bind)
+    ok(r.code == OWN and MARK not in r.out and "/etc/carrel" in r.err and
+       "create it first: mkdir -p /etc/carrel" in r.err and "x.profile:4" in r.err and
+       not os.path.exists(etc + "/carrel"),
+       "S7 a place of the host's that a payload could make", r)
+    with root():
+        os.makedirs(etc + "/carrel/profiles.d")
+    r = private(p, "mkdir /etc/carrel/x; touch /etc/ok; echo " + MARK,
+                "--no-defaults", "-p", "usr", "-p", "x", prepare=bind)
+    ok(r.out == MARK + "\n" and "Read-only" in r.err and
+       os.path.exists(etc + "/ok"), "S7 control: when it is there", r)
+    with root():
+        os.chown(etc, 0, 0)
+        shutil.rmtree(etc + "/carrel")
+    p.unprofile("x", "usr")
+
+
 def etc_of_the_host(p):
     files = ("passwd", "group", "hosts", "hostname", "resolv.conf")
     for f in files:
@@ -635,28 +660,7 @@ def etc_of_the_host(p):
                "V041 R012 %s of /etc, the files are %s: the host's are as "
                "before" % (verb, kind), r)
         p.unprofile("x", "usr")
-    # S7: /etc/carrel is not there, and now somebody could make it
-    p.fs("x", "write = /etc")
-    p.fs("usr", "read = /usr", "try-read = /bin", "try-read = /lib",
-         "try-read = /lib64")
-    with root():
-        os.chown(etc, UID, GID)
-    r = private(p, "echo " + MARK, "--no-defaults", "-p", "usr", "-p", "x",
-                prepare=bind)
-    ok(r.code == OWN and MARK not in r.out and "/etc/carrel" in r.err and
-       "create it first: mkdir -p /etc/carrel" in r.err and "x.profile:4" in r.err and
-       not os.path.exists(etc + "/carrel"),
-       "S7 a place of the host's that a payload could make", r)
-    with root():
-        os.makedirs(etc + "/carrel/profiles.d")
-    r = private(p, "mkdir /etc/carrel/x; touch /etc/ok; echo " + MARK,
-                "--no-defaults", "-p", "usr", "-p", "x", prepare=bind)
-    ok(r.out == MARK + "\n" and "Read-only" in r.err and
-       os.path.exists(etc + "/ok"), "S7 control: when it is there", r)
-    with root():
-        os.chown(etc, 0, 0)
-        shutil.rmtree(etc + "/carrel")
-    p.unprofile("x", "usr")
+    host_place(p, etc, bind)
     # a directory of the caller's where carrel would generate files
     os.makedirs(p.top + "/fake-etc")
     p.write(p.top + "/fake-etc/hosts", "mine\n")

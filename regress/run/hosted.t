@@ -79,11 +79,83 @@ def by_capabilities(p):
         os.unlink(other)
 
 
+def by_another_name(p):
+    """V011: next to a helper that is the user's."""
+    canary = p.top + "/canary"
+    fake = p.write(p.top + "/x/libexec/carrel/carrel-parse",
+                   "#!/bin/sh\necho > %s\nexit 0\n" % canary, 0o755)
+    shutil.copy(fake, p.top + "/x/libexec/carrel/carrel-screen")
+    os.makedirs(p.top + "/x/bin")
+    name = p.top + "/x/bin/carrel"
+    become = ["setpriv", "--reuid", str(UID), "--regid", str(GID),
+              "--init-groups"]
+
+    def tried(what, *argv, privately=None):
+        how = become + list(argv)
+        if privately:
+            how = ["unshare", "-m", "sh", "-c", privately + '; exec "$@"',
+                   "sh"] + how
+        with root():
+            r = finish(subprocess.Popen(
+                how + ["run", "--", "echo", MARK], cwd=p.proj, env=p.env,
+                stdin=-3, stdout=-1, stderr=-1))
+        ok(r.code in (0, OWN) and (r.code == 0) == (MARK in r.out) and
+           not os.path.exists(canary),
+           "V011 S100 by %s: the user's helper is not run" % what, r)
+        return r
+    os.symlink(CARREL, name)
+    ok(tried("a symlink", name).code == 0, "V011 control: it runs")
+    os.unlink(name)
+    with root():
+        try:
+            os.link(CARREL, name)
+        except OSError:     # another file system
+            shutil.copy(CARREL, name)
+            os.chmod(name, 0o4755)
+    tried("a hard link", name)
+    with root():
+        os.unlink(name)
+    p.write(name, "")
+    tried("a bind mount", name,
+          privately="mount --bind %s %s" % (CARREL, name))
+    tried("a descriptor", "python3", "-c", "import os, sys\n"
+          "os.execve(os.open(%r, os.O_PATH), ['carrel'] + sys.argv[1:], "
+          "os.environ)" % CARREL)
+    r = p.host(fake)
+    ok(os.path.exists(canary), "V011 control: run, that helper would tell", r)
+
+
+def environment(p):
+    """V022: what a loader or a library would obey."""
+    evil = {k: p.top + "/evil" for k in (
+        "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GCONV_PATH", "LOCPATH",
+        "NLSPATH", "HOSTALIASES", "TZDIR", "TMPDIR", "XDG_CONFIG_DIRS")}
+    log = p.top + "/log"
+    r = p.host(CARREL, "run", "--", "echo", MARK,
+               env=dict(p.env, GLIBC_TUNABLES="glibc.malloc.check=3",
+                        TZ=p.top + "/evil", RES_OPTIONS="debug", **evil))
+    ok(r.code == 0 and r.out == MARK + "\n" and not r.err,
+       "V022 S40 an environment for loaders and libraries: as without it", r)
+    with root():
+        r = finish(subprocess.Popen(
+            ["strace", "-f", "-qq", "-u", USER, "-e", "trace=%file", "-o",
+             log, "--", CARREL, "run", "--", "true"], cwd=p.proj,
+            env=dict(p.env, TZ=p.top + "/evil", **evil), stdin=-3,
+            stdout=-1, stderr=-1))
+        seen = open(log).read()
+    ok("carrel-parse" in seen and "/evil" not in seen,
+       "V022 and none of these paths is looked at", r,
+       [x for x in seen.split("\n") if "/evil" in x][:3])
+
+
 def records(p, log):
+    time.sleep(0.5)     # the last of what was before
+    log.read()
     r = p.do("run", "--", "sh", "-c", "echo %s; exit 7" % MARK)
     got = log.records()
     ok(r.code == 7 and [x["event"] for x in got] == ["start", "end", "over"],
-       "S104 start and end of the monitor's, and the recorder's own", r, got)
+       "S104 start and end of the monitor's, and the recorder's own", r,
+       [(x["when"], x["event"]) for x in got])
     ok(all(x["facility"] == 10 for x in got) and got[0]["mode"] == "hosted" and
        got[0]["user"] == USER and got[1]["code"] == "7" and
        int(got[2]["memory-kib"]) > 0 and got[2]["unwritten"] == "0",
@@ -147,6 +219,8 @@ if not HOSTED:
 with Place() as p:
     modes(p)
     by_capabilities(p)
+    by_another_name(p)
+    environment(p)
     if is_the_log():
         records(p, Kmsg())
         no_log(p)

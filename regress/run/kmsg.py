@@ -30,6 +30,7 @@ class Kmsg:
                 got = dict(re.findall(KEY + "=" + VALUE, m[3]))
                 got["facility"] = int(m[1]) >> 3
                 got["pid"] = int(m[2])
+                got["when"] = line.split(",")[2]
                 if got["caller"] == str(UID):
                     self.found.append(got)
 

@@ -284,8 +284,8 @@ class Place:
     def start_etc(self, files, *argv, env=None, **kw):
         script = """set -e
 mount -t tmpfs none /mnt
-# but for locks, which come and go
-tar -C /etc --exclude='*.lock' -cf - . | tar -C /mnt -xf -
+# but for locks and the like, which come and go
+tar -C /etc --exclude='*.lock' --exclude=./carrel -cf - . 2>/dev/null | tar -C /mnt -xf -
 mount --bind /mnt /etc
 umask 022
 mkdir -p /etc/carrel/profiles.d

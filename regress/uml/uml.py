@@ -57,8 +57,9 @@ def boot(script, seconds=90):
     t() ran, or a string: what it said instead of coming to the end."""
     top = tempfile.mkdtemp(prefix="uml.", dir=BASE)
     memory = tempfile.mkdtemp(prefix="uml.", dir="/dev/shm")
+    own_copy(top + "/inst")     # that kernel reads as the user
     with open(top + "/init", "w") as f:
-        f.write(INIT % {"script": script, "inst": INST, "helpers": HELPERS,
+        f.write(INIT % {"script": script, "inst": top + "/inst", "helpers": HELPERS,
                         "tunables": TUNABLES})
     os.chmod(top, 0o755)
     os.chmod(top + "/init", 0o755)

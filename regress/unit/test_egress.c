@@ -262,7 +262,7 @@ say(struct sender *s, const struct broker_host *h, size_t nh,
 	size_t i;
 
 	a_rule.text = (char[]){"a.example"};
-	ck_assert_int_eq(broker_begin(s), 0);
+	ck_assert_int_eq(broker_begin(s, 0), 0);
 	ck_assert_int_eq(broker_send_rule(s, &a_rule), 0);
 	for (i = 0; i < nh; i++)
 		ck_assert_int_eq(broker_send_host(s, &h[i]), 0);
@@ -364,7 +364,7 @@ lie(size_t records, size_t fds, int *err)
 	ck_assert_int_eq(channel_pair(pair), 0);
 	ck_assert_int_eq(sender_init(&s, pair[0], channel_deadline(5)), 0);
 	a_rule.text = (char[]){"a.example"};
-	ck_assert_int_eq(broker_begin(&s), 0);
+	ck_assert_int_eq(broker_begin(&s, 0), 0);
 	ck_assert_int_eq(broker_send_rule(&s, &a_rule), 0);
 	for (i = 0; i < records; i++)
 		ck_assert_int_eq(broker_send_socket(&s, &k), 0);

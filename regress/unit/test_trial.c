@@ -1,4 +1,4 @@
-/* profile test: which key a line has, what a run was refused, what changed. */
+/* profile test: which key a line has, what a run was told, which way it is. */
 #include <errno.h>
 #include <time.h>
 
@@ -70,17 +70,21 @@ START_TEST(events)
 	    "\"action\":\"connect\",\"resource\":\"a\\\"b\\\\\",\"count\":7}\n"
 	    "{\"v\":1,\"event\":\"violation\",\"surface\":\"fs\","
 	    "\"action\":\"create\",\"resource\":\"/x\",\"error\":null}\n"
-	    "{\"v\":1,\"event\":\"end\",\"by\":\"payload\",\"code\":42}\n"
+	    "{\"v\":1,\"event\":\"use\",\"surface\":\"fs\","
+	    "\"action\":\"create\",\"resource\":\"/x\"}\n"
+	    "{\"v\":1,\"event\":\"end\",\"by\":\"payload\",\"code\":42,"
+	    "\"lost\":3}\n"
 	    "{\"v\":1,\"event\":\"viol";
-	struct refusals r;
+	struct tolds r;
 
 	put_bytes(file, text, strlen(text));
 	ck_assert_int_eq(trial_events(file, &r), 0);
-	ck_assert_uint_eq(r.n, 2);
+	ck_assert_uint_eq(r.n, 3);
 	ck_assert_str_eq(r.list[0].surface, "egress");
-	ck_assert_str_eq(r.list[0].resource, "a\\\"b\\\\");
+	ck_assert_str_eq(r.list[0].resource, "a\"b\\");
 	ck_assert_str_eq(r.list[1].action, "create");
-	ck_assert(r.ended && r.by_payload && r.code == 42);
+	ck_assert(!r.list[1].used && r.list[2].used);
+	ck_assert(r.ended && r.by_payload && r.code == 42 && r.lost == 3);
 	trial_events_free(&r);
 	put_bytes(file, "", 0);
 	ck_assert_int_eq(trial_events(file, &r), 0);
@@ -91,86 +95,46 @@ START_TEST(events)
 }
 END_TEST
 
-/* Long enough for the clock of file systems. */
-static void
-wait_a_tick(void)
+/* What a need allows of what was used, and what not. */
+START_TEST(ways)
 {
-	const struct timespec t = {.tv_nsec = 20000000};
+	static const struct {
+		const char *need, *used;
+		int fits;
+	} cases[] = {
+	    {"*", "https://a.example:443", 1},
+	    {"*", "name a.example", 1},
+	    {"https://a.example:443", "https://a.example:443", 1},
+	    {"https://a.example:443", "tcp://a.example:443", 1}, /* of "*" */
+	    {"https://a.example:443", "udp://a.example:443", 0},
+	    {"udp://a.example:53", "udp://a.example:53", 1},
+	    {"https://a.example:443", "https://a.example:4430", 0},
+	    {"https://a.example:4430", "https://a.example:443", 0},
+	    {"https://a.example:443", "https://b.example:443", 0},
+	    {"https://a.example:443", "name a.example", 1},
+	    {"https://a.example:443", "name aa.example", 0},
+	    {"https://*.example:443", "https://a.example:443", 1},
+	    {"https://*.example:443", "https://a.b.example:443", 1},
+	    {"https://*.example:443", "https://example:443", 0},
+	    {"https://*.example:443", "https://badexample:443", 0},
+	    {"https://*.example:443", "name x.example", 1},
+	    {"tcp://10.0.0.1:22 private", "tcp://10.0.0.1:22", 1},
+	    {"tcp://[::1]:5 private", "tcp://[::1]:5", 1},
+	    {"tcp://[::1]:5", "tcp://[::2]:5", 0},
+	};
+	size_t i;
 
-	nanosleep(&t, NULL);
-}
-
-static int
-written(const char *path, void (*change)(const char *))
-{
-	struct trial_place pl;
-	int n;
-
-	wait_a_tick();
-	trial_note(&pl, path);
-	if (change != NULL)
-		change(path);
-	n = trial_written(&pl);
-	free(pl.path);
-	return n;
-}
-
-static void
-add_file(const char *path)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), "%s/sub/new", path);
-	put_bytes(name, "x", 1);
-}
-
-static void
-make_dir(const char *path)
-{
-	ck_assert_int_eq(mkdir(path, 0755), 0);
-}
-
-static void
-make_and_fill(const char *path)
-{
-	char name[128];
-
-	make_dir(path);
-	snprintf(name, sizeof(name), "%s/new", path);
-	put_bytes(name, "x", 1);
-}
-
-static void
-put_one(const char *path)
-{
-	put_bytes(path, "y", 1);
-}
-
-START_TEST(places)
-{
-	char sub[96], none[96], link[96];
-
-	snprintf(sub, sizeof(sub), "%s/sub", dir);
-	snprintf(none, sizeof(none), "%s/none", dir);
-	snprintf(link, sizeof(link), "%s/sub/up", dir);
-	ck_assert_int_eq(mkdir(sub, 0755), 0);
-	ck_assert_int_eq(symlink("/", link), 0);
-	ck_assert_int_eq(written(dir, NULL), 0);
-	ck_assert_int_eq(written(dir, add_file), 1);
-	ck_assert_int_eq(written(file, NULL), 0);
-	ck_assert_int_eq(written(file, put_one), 1);
-	ck_assert_int_eq(written(file, put_one), 1);
-	/* carrel makes what a pack writes: that alone is no use of it */
-	ck_assert_int_eq(written(none, make_dir), 0);
-	ck_assert_int_eq(rmdir(none), 0);
-	ck_assert_int_eq(written(none, make_and_fill), 1);
+	for (i = 0; i < NITEMS(cases); i++)
+		ck_assert_msg(
+		    trial_allows(cases[i].need, cases[i].used) == cases[i].fits,
+		    "%s of %s", cases[i].need, cases[i].used);
 }
 END_TEST
 
 int
 main(void)
 {
-	const TTest *const tests[] = {keys, events, places};
+	const TTest *const tests[] = {keys, events, ways};
 	Suite *s = suite_create("trial");
 	TCase *tc = tcase_create("trial");
 	SRunner *sr;

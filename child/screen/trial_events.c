@@ -1,12 +1,7 @@
-#include <sys/stat.h>
-
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ipc/limits.h"
 #include "ipc/log.h"
@@ -47,26 +42,47 @@ take_text(const char *line, const char *key, char *buf, size_t cap)
 	    buf, cap, "%.*s", (int)(p == NULL ? 0 : n), p == NULL ? "" : p);
 }
 
+/* Quotes and backslashes are as they were written; nothing else is undone. */
 static void
-take_violation(const char *line, struct refusals *r)
+unquote(char *s)
 {
-	struct refused *e;
+	char *to = s;
+
+	for (; *s != '\0'; s++) {
+		if (*s == '\\' && (s[1] == '"' || s[1] == '\\'))
+			s++;
+		*to++ = *s;
+	}
+	*to = '\0';
+}
+
+static void
+take(const char *line, int used, struct tolds *r)
+{
+	struct told *e;
 	const char *p;
 	size_t n = 0, i;
 
+	if (r->n == TRIAL_TOLD) {
+		r->lost++;
+		return;
+	}
 	e = realloc(r->list, (r->n + 1) * sizeof(*e));
 	if (e == NULL)
 		fatal("out of memory");
 	r->list = e;
 	e += r->n;
+	e->used = used;
 	take_text(line, "surface", e->surface, sizeof(e->surface));
 	take_text(line, "action", e->action, sizeof(e->action));
 	p = member(line, "resource", &n);
 	if ((e->resource = strndup(p == NULL ? "" : p, n)) == NULL)
 		fatal("out of memory");
+	unquote(e->resource);
 	/* a further line is about the same one */
 	for (i = 0; i < r->n; i++)
-		if (strcmp(r->list[i].resource, e->resource) == 0 &&
+		if (r->list[i].used == used &&
+		    strcmp(r->list[i].resource, e->resource) == 0 &&
 		    strcmp(r->list[i].action, e->action) == 0 &&
 		    strcmp(r->list[i].surface, e->surface) == 0) {
 			free(e->resource);
@@ -76,7 +92,7 @@ take_violation(const char *line, struct refusals *r)
 }
 
 int
-trial_events(const char *file, struct refusals *r)
+trial_events(const char *file, struct tolds *r)
 {
 	char *line = NULL, event[16], by[16], code[16];
 	size_t cap = 0;
@@ -87,8 +103,9 @@ trial_events(const char *file, struct refusals *r)
 		return -1;
 	while (getline(&line, &cap, f) > 0) {
 		take_text(line, "event", event, sizeof(event));
-		if (strcmp(event, "violation") == 0 && r->n < EVENTS_MAX)
-			take_violation(line, r);
+		if (strcmp(event, "violation") == 0 ||
+		    strcmp(event, "use") == 0)
+			take(line, event[0] == 'u', r);
 		if (strcmp(event, "end") != 0)
 			continue;
 		take_text(line, "by", by, sizeof(by));
@@ -96,6 +113,8 @@ trial_events(const char *file, struct refusals *r)
 		r->ended = 1;
 		r->by_payload = strcmp(by, "payload") == 0;
 		r->code = (int)strtol(code, NULL, 10);
+		take_text(line, "lost", code, sizeof(code));
+		r->lost += (size_t)strtoul(code, NULL, 10);
 	}
 	free(line);
 	fclose(f);
@@ -103,7 +122,7 @@ trial_events(const char *file, struct refusals *r)
 }
 
 void
-trial_events_free(struct refusals *r)
+trial_events_free(struct tolds *r)
 {
 	size_t i;
 
@@ -111,62 +130,4 @@ trial_events_free(struct refusals *r)
 		free(r->list[i].resource);
 	free(r->list);
 	memset(r, 0, sizeof(*r));
-}
-
-void
-trial_note(struct trial_place *pl, const char *path)
-{
-	struct stat st;
-
-	if ((pl->path = strdup(path)) == NULL)
-		fatal("out of memory");
-	pl->there = lstat(path, &st) == 0;
-	/* the clock that file systems take their times from */
-	clock_gettime(CLOCK_REALTIME_COARSE, &pl->since);
-}
-
-static int
-is_newer(const struct stat *st, const struct timespec *t)
-{
-	return st->st_ctim.tv_sec > t->tv_sec ||
-	       (st->st_ctim.tv_sec == t->tv_sec &&
-		   st->st_ctim.tv_nsec >= t->tv_nsec);
-}
-
-/* 1 if something at or below it was changed since; left: entries to go. */
-static int
-look(int dir, const char *name, const struct trial_place *pl, unsigned *left,
-    int top)
-{
-	struct dirent *e;
-	struct stat st;
-	DIR *d;
-	int fd, used = 0;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return 0;
-	/* a directory that carrel made for it counts by what is in it */
-	if (is_newer(&st, &pl->since) && !(top && !pl->there))
-		return 1;
-	if (!S_ISDIR(st.st_mode))
-		return top && !pl->there;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd == -1 || (d = fdopendir(fd)) == NULL)
-		return 1; /* nobody knows */
-	while (!used && (e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		used = (*left)-- == 0 || (top && !pl->there) ||
-		       look(fd, e->d_name, pl, left, 0);
-	}
-	closedir(d);
-	return used;
-}
-
-int
-trial_written(const struct trial_place *pl)
-{
-	unsigned left = TRIAL_ENTRIES;
-
-	return look(AT_FDCWD, pl->path, pl, &left, 1);
 }
