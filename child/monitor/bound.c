@@ -8,8 +8,6 @@
 #include "ipc/channel.h"
 #include "ipc/log.h"
 
-#define BEHIND_MS 2000 /* that pid 1 is given to be first */
-
 void
 bound_init(struct bounds *b)
 {
@@ -44,7 +42,7 @@ bound_hear(struct bounds *b, const struct control *c)
 		return -1;
 	b->value[c->a] = n;
 	if (c->a == LIMIT_WALL_TIME)
-		b->wall_by = channel_now() + (int64_t)n + BEHIND_MS;
+		b->wall_by = channel_now() + (int64_t)n + BOUND_BEHIND;
 	return 0;
 }
 

@@ -9,7 +9,8 @@
 
 struct control;
 
-#define BOUND_EXIT 124 /* the wall time was over */
+#define BOUND_EXIT   124  /* the wall time was over */
+#define BOUND_BEHIND 2000 /* ms that pid 1 is given to be first */
 
 /*
  * [limits] as the monitor knows them: what the set-up told of each, to name

@@ -318,8 +318,11 @@ tell_unwritten(void)
 	remember_end(&ev.state);
 }
 
-/* The repeated ones, and how it ended. */
-static void
+/*
+ * The repeated ones, and how it ended: first where the run may not be without,
+ * since it is another end if that is not told. Returns the code that it has.
+ */
+static int
 finish(const struct events_end *end, int code, int by_payload)
 {
 	struct tell_end te = {.by_payload = by_payload,
@@ -339,16 +342,21 @@ finish(const struct events_end *end, int code, int by_payload)
 		if (ev.notes.list[i].told < ev.notes.list[i].times)
 			(void)tell_file_note(&ev.t, &ev.notes.list[i].e,
 			    ev.notes.list[i].times - ev.notes.list[i].told);
-	if (ev.t.file.fd != -1) {
-		if (ev.seen.lost > 0)
-			(void)tell_file_lost(&ev.t, ev.seen.lost);
-		(void)tell_file_end(&ev.t, &te);
-	}
 	if (ev.t.audit.there) {
 		if (ev.seen.lost > 0)
 			(void)tell_log_lost(&ev.t, ev.seen.lost, patience());
 		(void)tell_log_end(&ev.t, &te, patience());
 	}
+	if (verdict(0) == EVENTS_BROKEN) {
+		te.code = EXIT_CARREL;
+		te.by_payload = te.signal = 0;
+	}
+	if (ev.t.file.fd != -1) {
+		if (ev.seen.lost > 0)
+			(void)tell_file_lost(&ev.t, ev.seen.lost);
+		(void)tell_file_end(&ev.t, &te);
+	}
+	return te.code;
 }
 
 int
@@ -363,7 +371,7 @@ events_end(const struct events_end *end)
 		mine = 0;
 	}
 	if (ev.begun)
-		finish(end, code, mine);
+		code = finish(end, code, mine);
 	else
 		begin("refused", code);
 	if (ev.seen.times > 0) {

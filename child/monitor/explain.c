@@ -28,6 +28,7 @@
 #include "ipc/policy.h"
 #include "child/shared/request.h"
 #include "options.h"
+#include "patience.h"
 #include "parent/failure.h"
 #include "parent/start.h"
 #include "remember.h"
@@ -142,6 +143,7 @@ gather(const struct start *st, const struct bounded *b, const struct asked *a,
 
 	sh->ceiling = b->ceiling;
 	receive_policy(a, &sh->po);
+	patience_next(PATIENCE_FILES);
 	memset(&sh->sv, 0, sizeof(sh->sv));
 	judge(b, NULL, &sh->po);
 	if (policy_protect(&sh->po, c) == -1)
@@ -190,6 +192,7 @@ draw(const struct install *in, char **argv, int next,
 		fatal("socketpair: %s", strerror(errno));
 	if (base != NULL)
 		next = second[1];
+	patience_end();
 	pid = helper_start(in, SCREEN, argv, pair[1], next);
 	close(pair[1]);
 	if (next != -1)

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "helper.h"
 #include "ipc/log.h"
+#include "patience.h"
 
 #define HELPER_FD 3
 #define ASIDE	  (HELPER_FD + 2) /* where they are kept meanwhile */
@@ -152,6 +153,7 @@ helper_become(const struct install *in, const char *name, char **argv, int fd)
 	char path[PATH_MAX];
 
 	join(path, sizeof(path), in->libexec, name);
+	patience_keep();
 	if (fd != -1 && arrange(fds) == -1)
 		fatal("descriptors of %s: %s", name, strerror(errno));
 	become(path, argv);

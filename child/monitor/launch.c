@@ -28,6 +28,7 @@
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
+#include "patience.h"
 #include "parent/start.h"
 #include "status.h"
 #include "terminal.h"
@@ -178,6 +179,7 @@ run(struct monitored *w, const struct caller *c, const struct asked *a,
 	if (ce->fd != -1)
 		close(ce->fd);
 	no_privilege();
+	patience_end(); /* the monitor waits for nothing but its poll(2) */
 	return monitor_run(w);
 }
 
@@ -219,6 +221,9 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	status_open(o.command == COMMAND_RUN ? o.status_fd : -1);
 	install_find(&in);
 	pack_place(&o);
+	if (o.command != COMMAND_RUN && o.command != COMMAND_IMPORT)
+		patience_begin(o.command == COMMAND_DOCTOR ? PATIENCE_DOCTOR
+							   : PATIENCE_CALLER);
 	if (o.command == COMMAND_DOCTOR)
 		explain_doctor(&in);
 	if (o.command == COMMAND_IMPORT)
@@ -243,8 +248,12 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		w.setup.child = pid;
 	if (o.command == COMMAND_RUN)
 		begin_run(&in, &o, st, server, &a, &ce, &w);
+	/* after that, for pid 1 would hold it open */
+	if (o.command == COMMAND_RUN)
+		patience_begin(PATIENCE_CALLER);
 	account_find(st, &o, &c);
 	ask_send(&a, &in, &o, st, &c);
+	patience_next(PATIENCE_PROFILES);
 	if (o.command == COMMAND_PROFILE || o.command == COMMAND_INSTALLED ||
 	    o.run != NULL) {
 		ask_start(&in, &a);

@@ -260,6 +260,7 @@ loop(struct monitor *m)
 	    {.fd = m->sigfd, .events = POLLIN},
 	    {.fd = m->w->control, .events = POLLIN}, {.fd = m->w->terminal->fd},
 	    {.fd = m->w->setup.pidfd, .events = POLLIN}};
+	int64_t by;
 	size_t i;
 
 	while (!m->gone) {
@@ -269,9 +270,11 @@ loop(struct monitor *m)
 		}
 		p[1].fd = m->hung_up ? -1 : m->w->control;
 		p[1].events = POLLIN | (monitor_tell(m) ? 0 : POLLOUT);
-		if (poll(p, NITEMS(p),
-			channel_left(earlier(m->bounds.wall_by,
-			    earlier(m->kill_at, m->stop_by)))) == -1 &&
+		monitor_patience(m);
+		by =
+		    earlier(m->bounds.wall_by, earlier(m->kill_at, m->stop_by));
+		by = earlier(by, monitor_patience_by(m));
+		if (poll(p, NITEMS(p), channel_left(by)) == -1 &&
 		    errno != EINTR) {
 			log_warn("poll: %s", strerror(errno));
 			monitor_give_up(m, EXIT_CARREL);
@@ -302,8 +305,12 @@ loop(struct monitor *m)
 int
 monitor_run(const struct monitored *w)
 {
-	struct monitor m = {
-	    .w = w, .code = -1, .kill_at = -1, .stop_by = -1, .early = -1};
+	struct monitor m = {.w = w,
+	    .code = -1,
+	    .kill_at = -1,
+	    .stop_by = -1,
+	    .early = -1,
+	    .said_by = -1};
 	struct events_end end;
 	sigset_t set;
 	size_t i;

@@ -49,6 +49,10 @@ struct monitor {
 	struct places places;
 	char *first;	 /* CONTROL_FIRST */
 	const char *run; /* "" before it started */
+	/* monitor_patience.c: when something is said, or -1 */
+	int64_t said_by;
+	unsigned said; /* of which stage */
+	int64_t left;  /* of the wall time, ms, when that is told next */
 };
 
 /* monitor.c */
@@ -57,6 +61,10 @@ struct monitor {
 void monitor_give_up(struct monitor *, int code);
 /* A signal by which a terminal stops a job. */
 int monitor_is_stop(int sig);
+
+/* monitor_patience.c: where standard error is a terminal, a word in time. */
+void monitor_patience(struct monitor *); /* what there is to say now */
+int64_t monitor_patience_by(const struct monitor *); /* the next; -1: never */
 
 /* monitor_control.c: what pid 1 is told, and what comes from it. */
 

@@ -424,7 +424,8 @@ notify_start(const struct notify *n)
 	sigfillset(&all);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
 	    getppid() != parent || sigprocmask(SIG_BLOCK, &all, NULL) == -1 ||
-	    close_others(n->listener, n->events) == -1)
+	    close_others(n->listener, n->events) == -1 ||
+	    notify_confine() == -1)
 		_exit(1);
 	_exit(notify_serve(n));
 }

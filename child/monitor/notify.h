@@ -58,6 +58,9 @@ struct notify {
 /* Starts the process, and closes both descriptors here. Its pid, or -1. */
 pid_t notify_start(const struct notify *);
 
+/* notify_confine.c: all that it may do from now on is in notifier.table. */
+int notify_confine(void); /* 0 or -1 */
+
 /* Its life, until nothing is left inside: 0, or 1 after an error. */
 int notify_serve(const struct notify *);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/shared/patient.h"
 #include "installed.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
@@ -39,6 +40,7 @@ installed_receive(int fd, pid_t parser, struct catalogue *c)
 		    strerror(err));
 	if (status != 0)
 		fatal("carrel-parse failed; see carrel doctor");
+	patient_end();
 }
 
 /* The first line at or behind this item: they are in order. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child/shared/patient.h"
 #include "ipc/limits.h"
 #include "ipc/log.h"
 #include "ipc/text.h"
@@ -329,6 +330,7 @@ out_write(const char *p, size_t n)
 {
 	ssize_t k;
 
+	patient_end();
 	for (; n > 0; p += k, n -= (size_t)k) {
 		k = write(STDOUT_FILENO, p, n);
 		if (k == -1 && errno == EINTR)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "child/shared/json.h"
+#include "child/shared/patient.h"
 #include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
@@ -44,6 +45,7 @@ receive(int fd, pid_t parser, struct policy *po)
 			    strerror(errno));
 	if (n == -1 || status != 0)
 		fatal("the reader of profiles failed; see: carrel doctor");
+	patient_end();
 	if (policy_check(po, why, sizeof(why)) == -1)
 		fatal("%s", why);
 }

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "child/shared/patient.h"
 #include "ipc/tool.h"
 #include "ipc/channel.h"
 #include "ipc/limits.h"
@@ -138,18 +139,26 @@ become(const struct trial *tr, char **words, const char *input, int output)
 
 /* Until it ends, EXAMPLE_SECONDS at the most: its exit code, or -1. */
 static int
-await(pid_t pid)
+await(const struct trial *tr, pid_t pid)
 {
 	struct pollfd p = {.events = POLLIN};
 	int64_t by = channel_deadline(EXAMPLE_SECONDS);
-	int status, n;
+	/* nothing is silent for long on a terminal */
+	int status, n, told = !isatty(STDERR_FILENO);
 
 	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p.fd == -1)
 		fatal("pidfd_open: %s", strerror(errno));
-	do
-		n = poll(&p, 1, channel_left(by));
-	while (n == -1 && errno == EINTR);
+	for (;;) {
+		n = poll(&p, 1, told ? channel_left(by) : PATIENT_MS);
+		if (n > 0 || (n == 0 && told) || (n == -1 && errno != EINTR))
+			break;
+		if (n == 0)
+			log_warn("example %s still runs; up to %d s are given "
+				 "to it",
+			    tr->t->name, EXAMPLE_SECONDS);
+		told |= n == 0;
+	}
 	close(p.fd);
 	/* carrel takes everything inside with it */
 	if (n == 0)
@@ -189,7 +198,7 @@ trial_run(const struct trial *tr, struct trial_ending *en)
 		become(tr, words, input, fd);
 	close(fd);
 	free(words);
-	en->code = await(pid);
+	en->code = await(tr, pid);
 	if (trial_events(events, &en->told) == -1)
 		memset(&en->told, 0, sizeof(en->told));
 }

@@ -47,6 +47,10 @@ send_once(
 	return sendmsg(fd, &h, MSG_NOSIGNAL) == -1 ? -1 : 0;
 }
 
+/*
+ * Without a deadline: a monitor that was stopped, as with ^Z, may be that for
+ * hours, and one that ended is an error of the socket.
+ */
 static int
 send_waiting(
     int fd, enum control_type type, int a, int b, const char *text, int pass)

@@ -1,3 +1,4 @@
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,14 @@
 struct list {
 	struct draft *d;
 	const struct variable *v;
-	size_t row; /* in plan->env */
+	size_t row;   /* in plan->env */
+	void **known; /* tsearch(3): struct known of each entry */
+};
+
+/* Where an element is; its text is the entry's. */
+struct known {
+	const char *value;
+	size_t at;
 };
 
 static struct env_row *
@@ -42,6 +50,40 @@ append(struct env_entry **list, size_t *n, const char *value, const char *who,
 	p->who = strdup(who);
 	p->mark = strdup(mark);
 	return p->value == NULL || p->who == NULL || p->mark == NULL ? -1 : 0;
+}
+
+static int
+known_cmp(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return strcmp(x->value, y->value);
+}
+
+static struct env_entry *
+find(const struct list *l, const char *value)
+{
+	const struct known key = {.value = value};
+	struct known *const *found = tfind(&key, l->known, known_cmp);
+
+	return found == NULL ? NULL : &row(l)->entries[(*found)->at];
+}
+
+/* A list may have 32,768 elements: none is compared with all. 0 or -1. */
+static int
+note_last(const struct list *l)
+{
+	struct env_row *r = row(l);
+	struct known *k = malloc(sizeof(*k));
+
+	if (k == NULL)
+		return -1;
+	k->at = r->nentries - 1;
+	k->value = r->entries[k->at].value;
+	if (tsearch(k, l->known, known_cmp) != NULL)
+		return 0;
+	free(k);
+	return -1;
 }
 
 /* The path without empty and "." components. 0, or -1: it has a "..". */
@@ -112,14 +154,11 @@ static int
 add(const struct list *l, const char *value, const struct env_claim *claim)
 {
 	struct env_row *r = row(l);
-	struct env_entry *e = NULL;
-	size_t i;
+	struct env_entry *e = find(l, value);
 
-	for (i = 0; i < r->nentries; i++)
-		if (strcmp(r->entries[i].value, value) == 0)
-			e = &r->entries[i];
 	if (e == NULL) {
-		if (append(&r->entries, &r->nentries, value, "", "") == -1)
+		if (append(&r->entries, &r->nentries, value, "", "") == -1 ||
+		    note_last(l) == -1)
 			return -1;
 		e = &r->entries[r->nentries - 1];
 		if (mark(l, e) == -1)
@@ -323,24 +362,38 @@ describe(const struct list *l, const struct env_claim *c, size_t n)
 	return 0;
 }
 
+static int
+bands(
+    const struct list *l, const char *name, const struct env_claim *c, size_t n)
+{
+	static const uint8_t verbs[] = {
+	    ENV_SET, ENV_PREPEND, ENV_MERGE, ENV_SANITISE};
+	size_t i;
+
+	for (i = 0; i < sizeof(verbs); i++)
+		if (band(l, verbs[i], c, n) == -1)
+			return -1;
+	if (strcmp(name, "PATH") == 0 && own_bands(l) == -1)
+		return -1;
+	return describe(l, c, n) == -1 || write_value(l, c) == -1 ? -1 : 0;
+}
+
 int
 plan_list(
     struct draft *d, const char *name, const struct env_claim *c, size_t n)
 {
-	struct list l = {.d = d, .v = variable_find(name)};
-	static const uint8_t bands[] = {
-	    ENV_SET, ENV_PREPEND, ENV_MERGE, ENV_SANITISE};
-	size_t i;
+	void *known = NULL;
+	struct list l = {.d = d,
+	    .v = variable_find(name),
+	    .row = d->pl->nenv,
+	    .known = &known};
+	int r;
 
-	l.row = d->pl->nenv;
 	if (plan_env_row(d, name,
 		strcmp(name, "PATH") == 0 ? "(carrel)" : "element by element",
 		"") == NULL)
 		return -1;
-	for (i = 0; i < sizeof(bands); i++)
-		if (band(&l, bands[i], c, n) == -1)
-			return -1;
-	if (strcmp(name, "PATH") == 0 && own_bands(&l) == -1)
-		return -1;
-	return describe(&l, c, n) == -1 || write_value(&l, c) == -1 ? -1 : 0;
+	r = bands(&l, name, c, n);
+	tdestroy(known, free);
+	return r;
 }

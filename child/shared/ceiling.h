@@ -97,7 +97,7 @@ int ceiling_receive(struct receiver *, struct ceiling *);
 int ceiling_put(struct sender *, const struct ceiling *);
 int ceiling_get(unsigned type, struct rcur *, struct ceiling *);
 
-/* ceiling_judge.c: what it comes to for a caller. All of it is pure. */
+/* ceiling_who.c: what it comes to for a caller. From here on all is pure. */
 
 /* 1 if the line counts for this caller. */
 int ceiling_counts(const struct ceiling_line *, const struct caller *);
@@ -105,6 +105,19 @@ int ceiling_counts(const struct ceiling_line *, const struct caller *);
 /* The line whose limit holds for the caller; NULL: there is none. */
 const struct ceiling_line *ceiling_limit(
     const struct ceiling *, const struct caller *, unsigned limit);
+
+/*
+ * The limits that hold where no profile sets one, as rules of a profile of
+ * its own with PROFILE_CEILING, which is never sent. Of an admitted policy.
+ * 0, or -1 with errno.
+ */
+int ceiling_impose(
+    const struct ceiling *, const struct caller *, struct policy *);
+
+/* Where it is written, for a person. */
+const char *ceiling_file(const struct ceiling *);
+
+/* ceiling_judge.c */
 
 /*
  * The judgement, twice: of a checked policy without a survey, by the names
@@ -115,14 +128,6 @@ const struct ceiling_line *ceiling_limit(
  */
 int ceiling_judge(const struct ceiling *, const struct caller *, int audited,
     const struct survey *, struct policy *);
-
-/*
- * The limits that hold where no profile sets one, as rules of a profile of
- * its own with PROFILE_CEILING, which is never sent. Of an admitted policy.
- * 0, or -1 with errno.
- */
-int ceiling_impose(
-    const struct ceiling *, const struct caller *, struct policy *);
 
 /* The faults of the ceiling as refusals of a policy. 0, or -1 with errno. */
 int ceiling_blame(const struct ceiling *, struct policy *);

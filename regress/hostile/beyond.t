@@ -53,5 +53,43 @@ with Place() as p:
            name + " between the judgements is refused: %s" % s, s)
         ok(wide["CANARY"] > 0 and wide["GOOD"] > 0,
            name + ": control: a ceiling that covers it: %s" % wide, wide)
+
+    # whatever fails on the way to a refusal, it is none to a run
+    if os.environ.get("CARREL_T_MODE") != "hosted":
+        who = copy.copy(p)
+        who.carrel = HELPERS + "/inject"
+        RUN = (CARREL, "run", "--no-defaults", "-p", "@sys", "-p", "race",
+               "--", "/opt/h/race", "show", "/opt/x/f")
+        os.rename(p.top + "/W/a", p.top + "/W/good")
+        os.symlink("../secret", p.top + "/W/a")
+        r = finish(who.start_etc({"ceiling.conf": TEXT}, "all", "trace",
+                                 p.top + "/log", *RUN))
+        ok(r.code == OWN and "leads to" in r.err and "/opt/x" not in r.out,
+           "S102 V026 control: it is refused by what was opened", r)
+        with open(p.top + "/log") as f:
+            calls = [x.split() for x in f]
+        ok({x[0] for x in calls} == {"0", "1", "2", "3"} and
+           any(x[0] == "3" and "read" in x[2] for x in calls),
+           "S102 V026 control: both parsers are in the trace",
+           {x[0] for x in calls},
+           [x for x in calls if x[0] > "2"])
+        jobs = [(w, nr, str(n)) for w, nr, name, count in calls
+                for n in range(1, int(count) + 1)
+                if name not in ("brk", "mmap", "munmap", "mremap", "mprotect",
+                                "arch_prctl", "set_tid_address", "exit_group",
+                                "exit", "rt_sigreturn", "umask")]
+        # all of them with check-long, and some always
+        jobs = rng().sample(jobs, min(len(jobs), ROUNDS))
+        bad, t = [], time.monotonic()
+        for at in range(0, len(jobs), 6):
+            some = [(j, who.start_etc({"ceiling.conf": TEXT}, "all", "fail",
+                                      *j, "1",
+                                      *RUN)) for j in jobs[at:at + 6]]
+            for j, x in some:
+                r = finish(x, timeout=30)
+                if r.code in (0, "timeout") or "/opt/x" in r.out:
+                    bad.append("%s: %s" % (j, r))
+        ok(not bad, "S102 V026 %d calls fail, one a run, and none runs: %.0f s"
+           % (len(jobs), time.monotonic() - t), *bad[:5])
     ok(not gone(5), "no process is left", gone(0))
 done()

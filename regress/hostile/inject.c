@@ -1,6 +1,6 @@
 /*
- * inject trace FILE COMMAND [ARG...]
- * inject fail PROCESS CALL WHEN ERROR COMMAND [ARG...]
+ * inject [all] trace FILE COMMAND [ARG...]
+ * inject [all] fail PROCESS CALL WHEN ERROR COMMAND [ARG...]
  * inject as UID GID PAYLOAD trace|fail ...
  *
  * Follows COMMAND (a carrel) and what it forks, each process up to the exec
@@ -8,8 +8,9 @@
  * WHEN-th system call CALL (a number or a name) of one process is not made, and
  * fails with ERROR.
  * Processes are numbered as they are made: carrel 0, the set-up 1, the parser
- * 2, the payload 3. Ends as COMMAND does; a signal is 128+N. as: of a program
- * with privilege, which only root may trace, started by another user;
+ * 2, the payload 3; with all, the parser of the ceiling is 3, and whatever runs
+ * then is followed, too. Ends as COMMAND does; a signal is 128+N. as: of a
+ * program with privilege, which only root may trace, started by another user;
  * PAYLOAD is the payload's number there.
  */
 #include <sys/ptrace.h>
@@ -47,7 +48,8 @@ struct tracee {
 struct state {
 	struct tracee t[TRACEES];
 	long count[TRACEES][CALLS];
-	int made;		  /* processes */
+	int made; /* processes */
+	int all;
 	int process, call, error; /* what fails; process -1: nothing */
 	long when;
 	int payload;
@@ -183,7 +185,7 @@ at_stop(struct state *s, struct tracee *t, int status)
 		break;
 	case PTRACE_EVENT_EXEC:
 		t->counted = 1;
-		if (t->number >= s->payload) {
+		if (t->number >= s->payload && !s->all) {
 			go_on(t, PTRACE_DETACH, 0);
 			t->pid = 0;
 			return;
@@ -307,6 +309,11 @@ main(int argc, char **argv)
 		argv += 4;
 	}
 
+	if (argc > 1 && strcmp(argv[1], "all") == 0) {
+		s.all = 1;
+		argv++;
+		argc--;
+	}
 	if (argc > 3 && strcmp(argv[1], "trace") == 0) {
 		code = follow(&s, argv + 3);
 		print(&s, argv[2]);

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """S104 V045: what the host's log is told, with a real rsyslogd in a mount
 namespace of its own, so that the host's is neither needed nor disturbed."""
+import json
 from tap import *
 
 RSYSLOGD = "/usr/sbin/rsyslogd"
@@ -363,9 +364,14 @@ def trouble(p, log):
     r = log.do("run", "--require-audit", "--", "echo", MARK)
     ok(r.code == 0 and r.out == MARK + "\n", "S104 --require-audit: control",
        r)
-    up, r = during(lambda: log.signal(signal.SIGKILL), "--require-audit")
+    up, r = during(lambda: log.signal(signal.SIGKILL), "--require-audit",
+                   "--events", p.top + "/ended")
     ok(up and r.code == OWN and "/dev/log" in r.err,
        "S104 --require-audit and the end cannot be told: 125", r)
+    with open(p.top + "/ended") as f:
+        end = json.loads(f.readlines()[-1])
+    ok((end["event"], end["code"], end["by"]) == ("end", OWN, "carrel"),
+       "S104 and so says its last line elsewhere", end)
     log.start()
     log.records()
 

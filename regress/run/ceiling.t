@@ -282,6 +282,17 @@ exec setpriv --reuid %d --regid %d --init-groups \\
     r = p.etc({"ceiling.conf": "frob\n"}, "explain", "--", "true")
     ok(r.code == OWN and FILE + ":1" in r.out and "has no \"=\"" in r.out,
        "S102 explain says what is wrong with the file", r)
+    # what it costs where there is none
+    if not HOSTED and shutil.which("strace") and not os.path.exists(FILE):
+        log = p.top + "/trace"
+        r = p.strace(log, ["-e", "trace=open,openat,execve"], CARREL, "run",
+                     "--", "echo", MARK)
+        with root():
+            text = open(log).read()
+        ok(r.out == MARK + "\n" and text.count("ceiling.conf") == 1 and
+           "ENOENT" in text.partition("ceiling.conf")[2].partition("\n")[0] and
+           len(re.findall(r"execve\(.*carrel-parse", text)) == 1,
+           "S102 without a file: one open that fails, and one parser", r, text)
     so.close()
     equal(gone(), {}, "nothing is left")
 done()

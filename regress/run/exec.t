@@ -4,6 +4,7 @@ programs; each way around it beside the same without the lock."""
 import glob
 import os
 import shutil
+import time
 from tap import *
 
 HEAD = "[profile]\ndescription = test\n[exec]\n"
@@ -429,6 +430,26 @@ for f in (lambda: socket.socket(socket.AF_UNIX),
              "exec ls")
     ok(r.out == "a\n126\n" and r.code == 126,
        "S72 once = yes: the command, and then none", r)
+    # who answers keeps little of what the caller may
+    c = p.start("run", "-p", "once", "--", "sleep", "5")
+    served = []
+    for _ in range(200):
+        try:
+            kids = open("/proc/%d/task/%d/children" % (c.pid, c.pid)).read()
+            st = [dict(x.split(":", 1) for x in open("/proc/%s/status" % k))
+                  for k in kids.split()]
+        except OSError: # one of them ended
+            continue
+        served = [s for s in st if s["Name"].strip() == "carrel" and
+                  s["Seccomp"].strip() == "2" and
+                  s["NoNewPrivs"].strip() == "1" and
+                  s["NSpid"].split() == s["Pid"].split()]
+        if served:
+            break
+        time.sleep(0.01)
+    ok(len(served) == 1, "S72 S6 the process that answers is confined", st)
+    c.kill()
+    finish(c)
     r = p.do("run", "-p", "once", "--", "ls", "-d", "/usr")
     equal(r.out, "/usr\n", "S72 looking along PATH is no attempt", r)
     r = p.do("run", "-p", "once", "--", "no-such-program")
@@ -492,10 +513,10 @@ for f in (lambda: socket.socket(socket.AF_UNIX),
     reach("three")
     kids = [int(x) for x in open("/proc/%d/task/%d/children" %
                                  (c.pid, c.pid)).read().split()]
-    if HOSTED:  # the recorder, whose child the set-up is
-        kids = [x for x in descendants(c.pid)
-                if status_of(x)["Uid"].split()[0] != "0"
-                and status_of(x).get("NSpid", "").split()[-1] not in "23456"]
+    if HOSTED:  # the recorder's child, the set-up, for the recorder
+        own = [x for x in kids if ours(status_of(x))]
+        kids = own + [x for x in descendants(c.pid) if
+                      int(status_of(x)["PPid"]) in set(kids) - set(own)]
     inner = {x for x in kids if depth(status_of(x)) > depth(
         status_of(c.pid))}
     ok(len(kids) == 2 and len(inner) == 1, "the set-up, and who answers",

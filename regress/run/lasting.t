@@ -264,8 +264,9 @@ with Place() as p:
            "S75 control: a violation is one, and names the line to add", r)
         run = re.search(r"[0-9a-f]{32}", n.do("violations").out).group()
         r = n.do("violations", "--run", run)
-        ok("addtoaprofile:allow=http://api.example.org:80" in
-           "".join(r.out.split()) and ":99" not in r.out, "S76 S75 the screen names it, too", r)
+        said = "".join(r.out.split())
+        ok("addtoaprofile:allow=http://api.example.org:80" in said and
+           "addtoaprofile:allow=tcp://api.example.org:99" not in said, "S76 S75 the screen names it, too", r)
         r = n.do("violations", "--json", "--run", run)
         equal(json.loads(r.out)["events"][0].get("fix"),
               "allow = http://api.example.org:80", "S76 and its JSON", r)

@@ -15,7 +15,8 @@ SOURCES = ("child/parser/%s.c", """ceiling claim config coupling egress environ 
     format graph judge layers pack reader resolve rule sandbox select tier tool value
     variable"""), (
     "child/monitor/%s.c", """account ask bound ceiling events events_file helper launch
-    learn missing monitor monitor_control monitor_helpers options outcome outside"""), (
+    learn missing monitor monitor_control monitor_helpers monitor_patience
+    options outcome outside patience"""), (
     "child/setup/%s.c", """network pack plan plan_env plan_exec plan_judge
     plan_list plan_own plan_pack plan_shape plan_start plan_trust"""), (
     "parent/%s.c", "start"), (
@@ -62,6 +63,8 @@ EXEMPT = [
      r"file|%s is there .*|-o %s: %s; what was learned follows here|"
      r"carrel-learned", "a call that fails, or a payload that makes the file: "
      "run/learn.t"),
+    ("patience|monitor_patience", r"still .*|the payload was told .*|%lld s of .*|"
+     r"%s; \^C ends it", "what takes long, on a terminal: run/slow.t"),
     ("missing", r"%s: tracing other processes .*", "run/threads.t S70"),
     ("monitor_helpers", r"what answers for .*", "run/exec.t S6"),
     ("monitor_helpers|outcome", r"cannot start what answers .*|; another sandbox around .*|"

@@ -40,6 +40,7 @@ static const struct {
     {"watch", DIR "exec.table " DIR "watch.table"},
     {"factory", DIR "factory.table"},
     {"parser", "child/parser/parser.table"},
+    {"notifier", "child/monitor/notifier.table"},
     {"broker", "child/broker/broker.table"},
 };
 

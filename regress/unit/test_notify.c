@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -588,6 +590,64 @@ START_TEST(it_closes_the_rest)
 }
 END_TEST
 
+/* What it may not do once it is confined; the number of the first it may. */
+static int
+try_all(void)
+{
+	const struct sockaddr to = {.sa_family = AF_UNIX};
+	char here[4] = "abc", there[4] = "";
+	struct iovec a = {there, 4}, b = {here, 4};
+	int p[2], fd, null = open("/dev/null", O_RDWR);
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, p) == -1 || null == -1 ||
+	    notify_confine() == -1)
+		return 1;
+	if (open("/tmp", O_TMPFILE | O_RDWR, 0600) != -1)
+		return 2;
+	if (open("/dev/null", O_WRONLY) != -1)
+		return 3;
+	if (write(null, "x", 1) != -1 || dup(null) != -1)
+		return 4;
+	if (socket(AF_INET, SOCK_STREAM, 0) != -1)
+		return 5;
+	if (fork() != -1)
+		return 6;
+	if (kill(getppid(), 0) != -1 || syscall(SYS_tgkill, 1, 1, 0) != -1)
+		return 7;
+	if (process_vm_writev(getpid(), &b, 1, &a, 1, 0) != -1)
+		return 8;
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, null, 0) != MAP_FAILED)
+		return 9;
+	if (sendto(p[0], "x", 1, 0, &to, sizeof(to)) != -1 || errno != EPERM)
+		return 10;
+	if (ioctl(null, 0x5412, here) != -1 || errno != EPERM) /* TIOCSTI */
+		return 11;
+	if (execl("/bin/true", "true", NULL) != -1 && errno != EPERM)
+		return 12;
+	if (unlink("/tmp/none") != -1 || errno != EPERM)
+		return 13;
+	/* and what it must */
+	if ((fd = open("/proc/self", O_PATH | O_CLOEXEC)) == -1 ||
+	    close(fd) == -1 ||
+	    process_vm_readv(getpid(), &a, 1, &b, 1, 0) != 4 ||
+	    strcmp(there, "abc") != 0 || send(p[0], "x", 1, 0) != 1)
+		return 14;
+	return 0;
+}
+
+START_TEST(it_is_confined)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(try_all());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 /* Without it attempts fail, and do not hang. */
 START_TEST(it_dies_closed)
 {
@@ -654,6 +714,7 @@ main(void)
 	tcase_add_test(t, paths_are_read);
 	tcase_add_test(t, files_are_watched);
 	tcase_add_test(t, it_closes_the_rest);
+	tcase_add_test(t, it_is_confined);
 	tcase_add_test(t, it_dies_closed);
 	tcase_add_test(t, it_dies_with_its_parent);
 	suite_add_tcase(s, t);
