@@ -103,7 +103,7 @@ send_all(const struct sender *s)
 	memset(&control, 0, sizeof(control));
 	m.msg_control = control.room;
 	m.msg_controllen = CMSG_LEN(s->nfds * sizeof(int));
-	h = CMSG_FIRSTHDR(&m);
+	h = &control.align;
 	h->cmsg_level = SOL_SOCKET;
 	h->cmsg_type = SCM_RIGHTS;
 	h->cmsg_len = CMSG_LEN(s->nfds * sizeof(int));

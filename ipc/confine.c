@@ -56,6 +56,8 @@ intersect(const struct policy *po, unsigned kind, const struct rule ***list,
 
 	if (n == 0)
 		return 0;
+	/* pointers, and at least the n:
+	   NOLINTNEXTLINE(bugprone-sizeof-expression,clang-analyzer-*) */
 	*list = calloc(po->nrules, sizeof(**list));
 	if (*list == NULL)
 		return -1;

@@ -92,6 +92,7 @@
 #define KEPT_RESOURCE_MAX  1023		 /* of the resource of an event there */
 #define STATE_LOOK	   4096 /* entries of a directory that are looked at */
 #define STATE_PRUNE	   8	/* files that go at once */
+#define STATE_STALE	   60	/* seconds until an unfinished one is left */
 #define EVENT_BYTES_MAX	   8192 /* one event, a datagram */
 
 /* of what is installed, which only a screen asks for */

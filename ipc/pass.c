@@ -28,7 +28,7 @@ pass_send(int fd, const void *data, size_t len, const int *fds, size_t n)
 		memset(&r, 0, sizeof(r));
 		m.msg_control = r.space;
 		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		c = CMSG_FIRSTHDR(&m);
+		c = &r.align;
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(n * sizeof(int));
@@ -56,8 +56,11 @@ take(struct msghdr *m, int fds[PASS_FDS], size_t *n)
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
 			if (*n < PASS_FDS)
 				fds[(*n)++] = fd;
-			else
+			else {
+				/* padding had room for it */
 				close(fd);
+				m->msg_flags |= MSG_CTRUNC;
+			}
 		}
 	}
 }

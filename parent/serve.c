@@ -333,9 +333,8 @@ begin(struct server *s, int recorder, struct birth *b)
 	struct born born = {.err = 0};
 
 	born.pid = birth(s->served, b, recorder, &s->client, &s->proc);
-	if (born.pid == -1)
-		born.err = errno;
-	else if ((s->alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
+	if (born.pid == -1 ||
+	    (s->alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
 		born.err = errno;
 	while (b->nfds > 0)
 		close(b->fds[--b->nfds]);

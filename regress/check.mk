@@ -5,9 +5,8 @@
 
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: deps run bench bench-net check check-static check-asan check-unit \
-	check-run check-hostile check-uml check-long check-cross golden tidy \
-	do-tidy
+.PHONY: deps run bench bench-many bench-net check check-static check-asan check-unit \
+	check-run check-hostile check-chaos check-uml check-long check-cross golden
 deps:
 	@regress/deps.sh check
 # another kernel for some tests, where it can be had
@@ -22,6 +21,10 @@ bench:
 	@$(MAKE) --no-print-directory all $(BUILD)/regress/floor \
 		$(BUILD)/regress/calls
 	@regress/bench/start $(BENCH)
+bench-many:
+	@regress/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) regress/bench/many $(BENCH)
 bench-net:
 	@regress/deps.sh build
 	@regress/deps.sh bench
@@ -31,6 +34,7 @@ bench-net:
 
 check: deps
 	@$(MAKE) --no-print-directory do-static
+	@$(MAKE) --no-print-directory $(JOBS) do-analyze
 	@$(MAKE) --no-print-directory do-asan
 	@$(MAKE) --no-print-directory $(JOBS) do-unit
 	@$(MAKE) --no-print-directory do-fuzz
@@ -41,6 +45,10 @@ check-run: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='run/$(or $(T),*).t'
 check-hostile: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='hostile/*.t'
+check-chaos: export CARREL_T_CHAOS ?= 10000
+check-chaos: deps
+	@$(MAKE) --no-print-directory $(JOBS) do-prove PROVE=-v \
+		TESTS='chaos/*.t'
 check-uml: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove TESTS='uml/*.t'
 # what the tests compare with, written anew: look at the difference
@@ -68,7 +76,7 @@ check-cross:
 		cmp - $(CROSS_BUILD)/here
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/bin/carrel --version
 # what takes longer than check may: more rounds of the races, a million
-# mutated policies, and each fuzz target for ten minutes
+# mutated policies, each fuzz target for ten minutes, the slow analyzers
 check-long: export CARREL_T_RACE ?= 5000
 check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
@@ -76,6 +84,7 @@ check-long: deps
 		TESTS='hostile/beyond.t hostile/race.t hostile/storm.t'
 	@CARREL_T_MODE=hosted $(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/hosted.t'
+	@$(MAKE) --no-print-directory do-tidy do-scan do-compilers
 	@$(MAKE) --no-print-directory do-mutate
 	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
 
@@ -194,7 +203,7 @@ do-modes: all helpers
 	+@$(MAKE) --no-print-directory do-hosted > $(BUILD)/hosted.log 2>&1 & \
 	hosted=$$!; bad=0; \
 	$(MAKE) --no-print-directory do-prove \
-		TESTS='hostile/*.t run/*.t uml/*.t' || bad=1; \
+		TESTS='hostile/*.t run/*.t chaos/*.t uml/*.t' || bad=1; \
 	wait $$hosted || bad=1; \
 	echo 'in hosted mode:'; cat $(BUILD)/hosted.log; exit $$bad
 check-hosted: deps
@@ -217,18 +226,12 @@ do-prove: all helpers
 		'cd "$$CARREL_T_STAGE" && exec prove $(PROVE) $(TESTS)'
 
 include regress/fuzz.mk
+include regress/static.mk
 
 # What can be said without running anything.
 
 C_FILES = $(sort $(wildcard parent/*.[ch] child/setup/filter/*.[ch] ipc/*.[ch] \
 	child/*/*.[ch] regress/*/*.[ch]))
-# Slow and at times wrong: to be read by a person, not a part of check.
-tidy: deps
-	@$(MAKE) --no-print-directory $(JOBS) do-tidy
-do-tidy: $(BUILD)/gen/config.h $(FILTERS)
-	printf '%s\n' $(filter parent/%.c ipc/%.c child/%.c,$(C_FILES)) | \
-		xargs -P2 -n8 sh -c 'clang-tidy --quiet "$$@" -- $(FLAGS_STD)' sh
-
 # ctuuninitvar takes filling a structure by its pointer for reading it
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 	--inline-suppr --suppress=missingIncludeSystem --suppress=ctuuninitvar \

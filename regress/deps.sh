@@ -54,6 +54,7 @@ check)
 	need libclang-rt-14-dev /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*
 	need clang-format clang-format
 	need clang-tidy clang-tidy
+	need clang-tools scan-build
 	need cppcheck cppcheck
 	need rsyslog rsyslogd
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema

@@ -1,5 +1,6 @@
-# Fuzzing: one libFuzzer target for each decoder (clang). make fuzz T=60 runs
-# each for that many seconds; make check runs the corpora and FUZZ_SECONDS
+# Fuzzing: one libFuzzer target for each decoder (clang). make fuzz (in
+# GNUmakefile) runs each for a minute, T=600 for that many seconds, T='dns tls'
+# or FUZZ='dns tls' only those; make check runs the corpora and FUZZ_SECONDS
 # more of each, two at a time. What they find beyond the corpora stays in
 # build-fuzz/corpus; a crash is left as build-fuzz/crash-TARGET-*.
 
@@ -14,22 +15,34 @@ FUZZ += control
 FUZZ += described
 FUZZ += dns
 FUZZ += elf
+FUZZ += event
+FUZZ += firejail
 FUZZ += http
+FUZZ += import
 FUZZ += kept
 FUZZ += options
+FUZZ += pass
 FUZZ += policy
 FUZZ += reader
 FUZZ += refusal
 FUZZ += request
 FUZZ += resolve
 FUZZ += screen
+FUZZ += servers
 FUZZ += tls
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 
 .PHONY: fuzz check-fuzz do-fuzz fuzzers do-mutate
+# of T: names of targets, and seconds
+FUZZ_KNOWN = $(patsubst regress/fuzz/fuzz_%.c,%,\
+	$(wildcard regress/fuzz/fuzz_*.c))
+FUZZ_NAMES = $(or $(filter $(FUZZ_KNOWN),$(T)),$(FUZZ))
+FUZZ_TIME  = $(or $(filter-out $(FUZZ_KNOWN),$(T)),\
+	$(if $(filter file,$(origin FUZZ_SECONDS)),60,$(FUZZ_SECONDS)))
 fuzz: deps
-	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=$(or $(T),60)
+	@$(MAKE) --no-print-directory do-fuzz FUZZ='$(FUZZ_NAMES)' \
+		FUZZ_SECONDS='$(FUZZ_TIME)'
 check-fuzz: deps
 	@$(MAKE) --no-print-directory do-fuzz
 do-fuzz:

@@ -66,7 +66,7 @@ if [ "$mode" = hosted ]; then
 else
 	"$MAKE" -s install DESTDIR="$stage/inst"
 fi
-cp -r regress/run regress/hostile regress/uml "$stage/"
+cp -r regress/run regress/hostile regress/uml regress/chaos "$stage/"
 [ ! -d "$BUILD/regress" ] || cp -r "$BUILD/regress" "$stage/helpers"
 chmod -R a+rX "$stage"
 

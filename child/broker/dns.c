@@ -211,9 +211,9 @@ odd_name(char name[EGRESS_HOST_MAX + 1], const char *text, size_t n)
 		if (text[i] <= ' ' || text[i] >= 0x7f)
 			return;
 	for (i = 0; i < n - 1; i++) /* without the dot at its end */
-		name[i] = text[i] >= 'A' && text[i] <= 'Z'
-			      ? (char)(text[i] - 'A' + 'a')
-			      : text[i];
+		name[i] = (char)(text[i] >= 'A' && text[i] <= 'Z'
+				     ? text[i] - 'A' + 'a'
+				     : text[i]);
 	name[i] = '\0';
 }
 

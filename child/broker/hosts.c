@@ -68,6 +68,7 @@ hosts_allowed(const struct broker *b, const struct host *h, uint16_t port,
     int udp, struct allowed *out)
 {
 	const struct broker_rule *r, *end = b->setup.rules + b->setup.nrules;
+	int literal = h != NULL && h->literal;
 
 	memset(out, 0, sizeof(*out));
 	for (r = b->setup.rules; r < end; r++) {
@@ -89,14 +90,14 @@ hosts_allowed(const struct broker *b, const struct host *h, uint16_t port,
 			out->plain = wider(out->plain, r);
 	}
 	/* a literal is named itself, private or not */
-	out->plain_private = out->plain != NULL &&
-			     (out->plain->egress.private ||
-				 (out->plain->egress.scheme != EGRESS_ALL &&
-				     h != NULL && h->literal));
+	out->plain_private =
+	    out->plain != NULL &&
+	    (out->plain->egress.private ||
+		(out->plain->egress.scheme != EGRESS_ALL && literal));
 	out->tls_private =
-	    out->tls != NULL && (out->tls->egress.private || h->literal);
+	    out->tls != NULL && (out->tls->egress.private || literal);
 	out->http_private =
-	    out->http != NULL && (out->http->egress.private || h->literal);
+	    out->http != NULL && (out->http->egress.private || literal);
 }
 
 int

@@ -11,8 +11,8 @@
 #include "loop.h"
 #include "own.h"
 
-#define AT_ONCE 32 /* datagrams, then others have their turn */
-#define ASYNC	-1 /* instead of a code: the answer comes later */
+#define AT_ONCE 32   /* datagrams, then others have their turn */
+#define ASYNC	(-1) /* instead of a code: the answer comes later */
 
 struct service { /* a socket of the name server */
 	struct broker *b;

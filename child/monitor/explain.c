@@ -142,6 +142,7 @@ gather(const struct start *st, const struct bounded *b, const struct asked *a,
 	struct failure f;
 
 	sh->ceiling = b->ceiling;
+	memset(&sh->po, 0, sizeof(sh->po));
 	receive_policy(a, &sh->po);
 	patience_next(PATIENCE_FILES);
 	memset(&sh->sv, 0, sizeof(sh->sv));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ipc/limits.h"
@@ -13,6 +14,7 @@
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define DIR_MODE  0700
 #define FILE_MODE 0600
+#define TEMP	  ".new-"
 
 int
 state_flagged(const struct state *s, const char *digest)
@@ -62,6 +64,14 @@ own_dir(const struct state *s, int at, const char *name)
 	return -1;
 }
 
+/* What a run has left that was killed between link(2) and rename(2). */
+static int
+stale(const char *name, const struct stat *st)
+{
+	return strncmp(name, TEMP, sizeof(TEMP) - 1) == 0 &&
+	       st->st_mtim.tv_sec + STATE_STALE < time(NULL);
+}
+
 /* The oldest file of the first STATE_LOOK, and how many there are. */
 static size_t
 oldest(int fd, char name[NAME_MAX + 1])
@@ -83,6 +93,8 @@ oldest(int fd, char name[NAME_MAX + 1])
 	while (n < STATE_LOOK && (e = readdir(d)) != NULL) {
 		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 		    S_ISDIR(st.st_mode))
+			continue;
+		if (stale(e->d_name, &st) && unlinkat(fd, e->d_name, 0) == 0)
 			continue;
 		n++;
 		if (name[0] == '\0' || st.st_mtim.tv_sec < min.tv_sec ||
@@ -117,7 +129,7 @@ state_begin(const struct state *s, const char *sub, const char *name,
 	f->fd = f->dir = -1;
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	/* of another run, not of another one's file of the same name */
-	snprintf(f->temp, sizeof(f->temp), ".new-%s", s->run);
+	snprintf(f->temp, sizeof(f->temp), TEMP "%s", s->run);
 	if (make_above(s) == -1 || (top = own_dir(s, AT_FDCWD, s->path)) == -1)
 		return -1;
 	f->dir = own_dir(s, top, sub);
@@ -127,8 +139,14 @@ state_begin(const struct state *s, const char *sub, const char *name,
 	if (f->dir == -1)
 		return -1;
 	make_room(f->dir, max);
-	f->fd = openat(f->dir, f->temp,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+	/* without a name, where the file system can: a kill leaves nothing */
+	f->named = 0;
+	f->fd =
+	    openat(f->dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, FILE_MODE);
+	if (f->fd == -1 && (f->named = errno == EOPNOTSUPP || errno == EISDIR))
+		f->fd = openat(f->dir, f->temp,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    FILE_MODE);
 	if (f->fd != -1)
 		return f->fd;
 	err = errno;
@@ -137,15 +155,33 @@ state_begin(const struct state *s, const char *sub, const char *name,
 	return -1;
 }
 
+/* link(2) replaces nothing: for that a name is needed, and rename(2). */
+static int
+give_name(struct state_file *f)
+{
+	char self[64];
+
+	if (!f->named) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", f->fd);
+		if (linkat(AT_FDCWD, self, f->dir, f->name,
+			AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST || linkat(AT_FDCWD, self, f->dir, f->temp,
+					   AT_SYMLINK_FOLLOW) == -1)
+			return -1;
+		f->named = 1;
+	}
+	return renameat(f->dir, f->temp, f->dir, f->name);
+}
+
 int
 state_end(struct state_file *f, int good)
 {
-	int r = -1, err;
+	int r, err;
 
-	if (good && renameat(f->dir, f->temp, f->dir, f->name) == 0)
-		r = 0;
+	r = good ? give_name(f) : -1;
 	err = errno;
-	if (r == -1)
+	if (r == -1 && f->named)
 		(void)unlinkat(f->dir, f->temp, 0);
 	close(f->fd);
 	close(f->dir);

@@ -24,10 +24,14 @@ int state_flagged(const struct state *, const char *digest);
  * A file in DIR/carrel/SUB, whole or not at all. begin makes what is missing,
  * and of the files that are there leaves the youngest max - 1. Returns a
  * descriptor to write to, or -1 with errno; end with good gives it its name,
- * in place of an older one. 0, or -1 with errno.
+ * in place of an older one. 0, or -1 with errno. Before that it has none, so a
+ * run that is killed leaves nothing; but where the file system has no
+ * O_TMPFILE, or two system calls from replacing a file, it leaves temp. Such a
+ * one goes with a later begin.
  */
 struct state_file {
 	int fd, dir;
+	int named; /* as temp */
 	char temp[80], name[80];
 };
 int state_begin(const struct state *, const char *sub, const char *name,

@@ -284,7 +284,8 @@ watch_works(void)
 
 	if (fd == -1)
 		return 0;
-	r = syscall(SYS_faccessat2, fd, "", F_OK, AT_EMPTY_PATH | AT_EACCESS);
+	r = (int)syscall(
+	    SYS_faccessat2, fd, "", F_OK, AT_EMPTY_PATH | AT_EACCESS);
 	close(fd);
 	return r == 0;
 }

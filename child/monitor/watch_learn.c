@@ -183,7 +183,7 @@ by_path(const struct look *l, char *path)
 	    ":/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 	char file[PATH_MAX_LEN + 1];
 	const char *p = l->n->path, *slash = strrchr(path, '/');
-	struct stat st;
+	struct stat st = {0};
 	size_t k;
 
 	if (p == NULL || slash - path < 4 ||

@@ -32,8 +32,8 @@ enum what {
 	CONNECTS /* to a unix socket, likewise */
 };
 
-#define CWD  -1 /* no argument: the working directory */
-#define NONE -1
+#define CWD  (-1) /* no argument: the working directory */
+#define NONE (-1)
 
 /*
  * dir, path, flags: the number of the argument. LINKS, RENAMES: of the first

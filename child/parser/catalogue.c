@@ -333,9 +333,8 @@ add_config(struct listed_files *all, enum layer layer)
 		!good	 ? ITEM_BAD
 		: n == 0 ? ITEM_ABSENT
 			 : ITEM_GOOD,
-		layer, "", path, "") == -1)
-		n = -2;
-	else if (n == 1 && good && add_lines(all, f.data, f.len) == -1)
+		layer, "", path, "") == -1 ||
+	    (n == 1 && good && add_lines(all, f.data, f.len) == -1))
 		n = -2;
 	if (n == 1 || n == -2)
 		text_file_free(&f);

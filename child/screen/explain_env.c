@@ -51,7 +51,7 @@ static void
 list_value(struct cell *c, const struct env_row *r)
 {
 	const struct variable *v = variable_find(r->name);
-	const char sep[] = {v != NULL ? v->sep : ':', '\0'};
+	const char sep[] = {(char)(v != NULL ? v->sep : ':'), '\0'};
 	size_t i;
 
 	for (i = 0; i < r->nentries; i++) {

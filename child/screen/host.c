@@ -105,7 +105,7 @@ places_free(struct host_place *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; list != NULL && i < n; i++) {
 		free(list[i].path);
 		free(list[i].real);
 	}

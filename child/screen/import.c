@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,11 +152,70 @@ place_line(struct import *in, const struct option *o, char *const *w)
 	in->size[0] = '\0';
 }
 
+/* For the tmpfs that comes next. */
+static void
+size_word(struct import *in, const struct option *o, char *const *w)
+{
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(w[1], NULL, 10);
+	in->size[0] = '\0';
+	if (w[1][strspn(w[1], "0123456789")] != '\0' || errno != 0 ||
+	    n < TMPFS_SIZE_MIN || n > TMPFS_SIZE_MAX)
+		remark(in->fs, o, w, "a tmpfs has 4K to 1024G");
+	else
+		snprintf(in->size, sizeof(in->size), "%llu", n);
+}
+
+static const struct option *
+find_option(const char *name)
+{
+	const struct option *o;
+
+	for (o = options; o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+/* 1 if an option behind this --setenv has the last word on its name. */
+static int
+is_undone(const struct option *o, char *const *w)
+{
+	const char *name = w[1];
+	unsigned i;
+
+	for (;;) {
+		for (i = 0; i <= o->words; i++)
+			if (*w++ == NULL)
+				return 0;
+		if (*w == NULL || (o = find_option(*w)) == NULL)
+			return 0;
+		if (o->fate == FATE_EMPTY ||
+		    ((o->fate == FATE_SET || strcmp(*w, "--unsetenv") == 0) &&
+			w[1] != NULL && strcmp(w[1], name) == 0))
+			return 1;
+	}
+}
+
 static void
 set_line(struct import *in, const struct option *o, char *const *w)
 {
+	const struct code_name *code;
+	char why[128];
+
+	if (is_undone(o, w)) {
+		remark(in->env, o, w, "an option behind it counts");
+		return;
+	}
 	if (owned_find(w[1]) != NULL) {
 		remark(in->env, o, w, "the name is carrel's own");
+		return;
+	}
+	if ((code = variable_code(w[1], ENV_SET)) != NULL) {
+		snprintf(why, sizeof(why), "is code: %s", code->why);
+		remark(in->env, o, w, why);
 		return;
 	}
 	if (variable_name_bad(w[1], strlen(w[1])) != NULL ||
@@ -184,9 +244,7 @@ take(struct import *in, const struct option *o, char *const *w)
 			remark(in->fs, o, w, "it is at its own place alone");
 		break;
 	case FATE_SIZE:
-		if (strspn(w[1], "0123456789") == strlen(w[1]) &&
-		    strlen(w[1]) < sizeof(in->size))
-			strcpy(in->size, w[1]);
+		size_word(in, o, w);
 		break;
 	case FATE_SET:
 		set_line(in, o, w);
@@ -216,10 +274,7 @@ read_words(struct import *in, char *const *w)
 	for (; *w != NULL && strncmp(*w, "--", 2) == 0; w += 1 + o->words) {
 		if (strcmp(*w, "--") == 0)
 			return w + 1;
-		for (o = options; o->name != NULL; o++)
-			if (strcmp(o->name, *w) == 0)
-				break;
-		if (o->name == NULL)
+		if ((o = find_option(*w)) == NULL)
 			fatal("\"%s\" is no option of bubblewrap that carrel "
 			      "knows; leave it out",
 			    SHOWN(*w));

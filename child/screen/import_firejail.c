@@ -14,10 +14,13 @@
 #include "ipc/log.h"
 #include "ipc/owned.h"
 #include "ipc/path.h"
+#include "ipc/rule.h"
 #include "ipc/text.h"
 #include "ipc/variables.h"
 #include "out.h"
 #include "writing.h"
+
+#define TWICE "it stands a second time"
 
 /* What becomes of a line of firejail-profile(5). */
 enum fate {
@@ -291,19 +294,60 @@ take_bind(struct firejail *f, char *words, const char *line)
 	free(at);
 }
 
+/* 1 if [limits] takes the number with that unit behind it. */
+static int
+in_range(const char *key, uint64_t n, const char *unit)
+{
+	struct rule r = {.kind = RULE_LIMIT, .what = 1};
+	const struct rule_suffix *u;
+	uint64_t min, max;
+
+	while (r.what <= LIMIT_LAST && strcmp(rule_key(&r), key) != 0)
+		r.what++;
+	if (r.what > LIMIT_LAST)
+		return 0;
+	rule_range(r.what, &min, &max);
+	u = rule_suffixes(r.what);
+	while (u->suffix != NULL && strcmp(u->suffix, unit) != 0)
+		u++;
+	return u->suffix != NULL && n <= max / u->times && n * u->times >= min;
+}
+
+/* 1 if a line "key = " stands there: a profile has one, and it counts. */
+static int
+has_line(FILE *to, char *const *text, const char *key)
+{
+	size_t n = strlen(key);
+	const char *s;
+
+	if (fflush(to) == EOF)
+		fatal("out of memory");
+	for (s = *text; s != NULL && *s != '\0'; s += *s == '\n') {
+		if (strncmp(s, key, n) == 0 && strncmp(s + n, " = ", 3) == 0)
+			return 1;
+		s += strcspn(s, "\n");
+	}
+	return 0;
+}
+
 static void
 take_limit(struct firejail *f, const struct directive *d, const char *word,
     const char *line)
 {
+	const char *unit = strcmp(d->text, "cpu-time") == 0 ? "s" : "";
 	size_t n = strlen(word);
 
 	if (n == 0 || n > 15 || strspn(word, "0123456789") != n ||
-	    word[0] == '0') {
+	    word[0] == '0' ||
+	    !in_range(d->text, strtoull(word, NULL, 10), unit)) {
 		remark(f, line, "it is no number that [limits] takes");
 		return;
 	}
-	writing_line(f->limits, "%s = %s%s", d->text, word,
-	    strcmp(d->text, "cpu-time") == 0 ? "s" : "");
+	if (has_line(f->limits, &f->text[2], d->text)) {
+		remark(f, line, TWICE);
+		return;
+	}
+	writing_line(f->limits, "%s = %s%s", d->text, word, unit);
 	f->nlimits++;
 }
 
@@ -314,8 +358,12 @@ take_time(struct firejail *f, const char *word, const char *line)
 	char rest;
 
 	if (sscanf(word, "%2u:%2u:%2u%c", &h, &m, &s, &rest) != 3 ||
-	    h * 3600 + m * 60 + s == 0) {
+	    !in_range("wall-time", h * 3600 + m * 60 + s, "s")) {
 		remark(f, line, "it is no time");
+		return;
+	}
+	if (has_line(f->limits, &f->text[2], "wall-time")) {
+		remark(f, line, TWICE);
 		return;
 	}
 	writing_line(f->limits, "wall-time = %us", h * 3600 + m * 60 + s);
@@ -335,6 +383,15 @@ take_set(struct firejail *f, char *word, const char *line)
 	    owned_find(word) != NULL || n > VALUE_MAX_LEN / 2 ||
 	    text_unsafe(value, n) || !text_utf8(value, n)) {
 		remark(f, line, "no profile can set this");
+		return;
+	}
+	if (variable_code(word, ENV_SET) != NULL ||
+	    has_line(f->env, &f->text[1], word)) {
+		remark(f, line,
+		    variable_code(word, ENV_SET) != NULL
+			? "its value is code, and only the host's profiles set "
+			  "such a one"
+			: TWICE);
 		return;
 	}
 	writing_line(f->env, "%s = %s", word, value);

@@ -254,9 +254,8 @@ fitting(const char *s, unsigned room)
 		c = piece_columns(s + n, &len);
 		if (used + c > room)
 			break;
-		if (s[n] == ' ')
-			word = n;
-		else if (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n]))
+		if (s[n] == ' ' ||
+		    (n > 0 && s[n - 1] == ':' && strchr("/\"", s[n])))
 			word = n;
 		else if (n > 0 && (s[n] == '/' || s[n - 1] == '='))
 			part = n;

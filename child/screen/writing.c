@@ -43,7 +43,7 @@ writing_unfit(const char *s)
 const char *
 writing_word(char buf[WRITING_WORD], const char *s)
 {
-	int q = strchr(s, ' ') != NULL || strcmp(s, "->") == 0;
+	int q = strchr(s, ' ') != NULL || strstr(s, "->") != NULL;
 
 	snprintf(buf, WRITING_WORD, "%s%s%s", q ? "\"" : "", s, q ? "\"" : "");
 	return buf;

@@ -69,14 +69,18 @@ static void
 start_payload(struct init *in, const struct plan *plan)
 {
 	volatile int failed = 0;
+	pid_t pid;
 
-	in->payload = vfork();
-	if (in->payload == 0)
+	pid = vfork();
+	if (pid == 0)
+		/* made for that, and does not return:
+		   NOLINTNEXTLINE(clang-analyzer-unix.Vfork) */
 		payload_exec(in->s, plan, in->limits, &failed);
-	if (in->payload == -1)
+	in->payload = pid;
+	if (pid == -1)
 		control_send(in->s->control, CONTROL_FAILED, CAUSE_OTHER, errno,
 		    "start the payload");
-	if (in->payload == -1 || failed)
+	if (pid == -1 || failed)
 		_exit(1); /* the child has told why */
 	control_send(in->s->control, CONTROL_STARTED, 0, 0, NULL);
 }

@@ -163,7 +163,7 @@ ruleset_draw(const struct ruleset *rs, const struct plan *p, struct failure *f)
 int
 landlock_enter(const struct plan *p, struct failure *f)
 {
-	struct ruleset rs;
+	struct ruleset rs = {.fd = -1};
 	int r;
 
 	if (ruleset_make(&rs, f) == -1)

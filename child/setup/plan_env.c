@@ -192,10 +192,10 @@ plain_add(char *buf, size_t cap, const char *s)
 	size_t n = strlen(buf);
 
 	for (; *s != '\0' && n + 1 < cap; s++)
-		buf[n++] = strchr("$`\\!%\"'", *s) == NULL &&
-				   (unsigned char)*s >= ' ' && *s != 0x7f
-			       ? *s
-			       : '?';
+		buf[n++] = (char)(strchr("$`\\!%\"'", *s) == NULL &&
+					  (unsigned char)*s >= ' ' && *s != 0x7f
+				      ? *s
+				      : '?');
 	buf[n] = '\0';
 }
 

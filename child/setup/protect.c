@@ -151,9 +151,8 @@ way_note(struct way *w)
 
 	if (fstat(w->fd, &st) == -1)
 		return -1;
-	if (faccessat(w->fd, ".", W_OK, 0) == 0)
-		w->loose = 1;
-	else if (errno != EROFS && st.st_uid == w->uid)
+	if (faccessat(w->fd, ".", W_OK, 0) == 0 ||
+	    (errno != EROFS && st.st_uid == w->uid))
 		w->loose = 1;
 	return 0;
 }

@@ -400,6 +400,7 @@ ceiling_judge(const struct ceiling *c, const struct caller *ca, int audited,
 	size_t i, refused = po->nrefusals;
 	int bad;
 
+	/* pointers: NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	if ((j.mine = calloc(c->n + 1, sizeof(*j.mine))) == NULL)
 		return -1;
 	for (i = 0; i < c->n; i++)

@@ -2,7 +2,7 @@
 #include "child/parser/place.h"
 #include "child/parser/reader.h"
 #include "judge.h"
-#include "wire.h"
+#include "lines.h"
 
 /* The bytes of a profile, as lines and as a draft. */
 
@@ -34,6 +34,13 @@ copy(const uint8_t *data, size_t size)
 		abort();
 	memcpy(p, data, size);
 	return p;
+}
+
+size_t
+LLVMFuzzerCustomMutator(
+    uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	return lines_mutate(data, size, max_size, seed, 0);
 }
 
 int

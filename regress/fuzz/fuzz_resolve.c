@@ -9,7 +9,7 @@
 #include "child/parser/select.h"
 #include "child/shared/request.h"
 #include "judge.h"
-#include "wire.h"
+#include "lines.h"
 
 /*
  * Several profiles and a selection of them. An input is a byte that says how
@@ -169,6 +169,14 @@ run(const struct request *q, int plan)
 	layers_close(&ls);
 	policy_free(&po);
 	return text;
+}
+
+/* The first byte is no text. */
+size_t
+LLVMFuzzerCustomMutator(
+    uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	return lines_mutate(data, size, max_size, seed, 1);
 }
 
 int

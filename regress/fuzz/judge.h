@@ -16,6 +16,7 @@
 #include "child/shared/hostenv.h"
 #include "child/shared/survey.h"
 #include "child/shared/caller.h"
+#include "ipc/egress.h"
 #include "ipc/environ.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
@@ -200,26 +201,43 @@ judge_claim(const struct policy *po, size_t i)
 			broken("value", c->name);
 }
 
+/* A host's form is judged by its bytes alone, a port by its range. */
+static inline void
+judge_egress(const struct rule *r)
+{
+	if (r->what < 1 || r->what > 6 || (r->number & ~0x1ffffULL) != 0 ||
+	    ((r->number & 0xffff) == 0) != (r->what == 6))
+		broken("egress", "out of range");
+	if (strspn(r->text, "*abcdefghijklmnopqrstuvwxyz0123456789.:-") !=
+		strlen(r->text) ||
+	    strrchr(r->text, '*') > r->text || strlen(r->text) > 255 ||
+	    strcmp(r->text, "localhost") == 0)
+		broken("egress", r->text);
+}
+
 static inline void
 judge_rule(const struct policy *po, size_t i)
 {
 	const struct rule *r = &po->rules[i], *o;
 	int scalar = r->kind != RULE_INTERPRETER && r->kind != RULE_LIBRARY &&
-		     r->kind != RULE_REPORT;
+		     r->kind != RULE_REPORT && r->kind != RULE_EGRESS;
 	uint8_t others[PROFILES_MAX] = {0};
 	size_t k, n = 0, common = 0;
 
-	if (r->kind < 1 || r->kind > 9 || r->what > 9 ||
+	if (r->kind < 1 || r->kind > 10 || r->what > 9 ||
 	    r->profile >= po->nprofiles)
 		broken("rule", "kind");
 	if ((r->kind == RULE_INTERPRETER || r->kind == RULE_LIBRARY)
 		? is_dirty(r->text) || r->text[1] == '\0'
-		: r->text[0] != '\0')
+		: (r->text[0] != '\0') !=
+		      (r->kind == RULE_EGRESS && r->what != EGRESS_ALL))
 		broken("rule's text", r->text);
-	if (r->kind == RULE_LIMIT
-		? r->what < 1 || r->number > 1ULL << 50 ||
-		      (r->number == 0 && r->what != LIMIT_FILE_SIZE)
-		: r->number > 3)
+	if (r->kind == RULE_EGRESS)
+		judge_egress(r);
+	else if (r->kind == RULE_LIMIT
+		     ? r->what < 1 || r->number > 1ULL << 50 ||
+			   (r->number == 0 && r->what != LIMIT_FILE_SIZE)
+		     : r->number > 3)
 		broken("rule's number", "out of range");
 	for (k = 0; k < po->nrules; k++) {
 		o = &po->rules[k];

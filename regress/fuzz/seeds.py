@@ -351,7 +351,7 @@ def b_socket(kind=1, host=0, port=443):
 
 
 def broker(rules=(b_rule(),), hosts=(b_host("a.example", 0xc6120100),),
-           sockets=(b_socket(),), version=1):
+           sockets=(b_socket(),), version=1, uses=0):
     return (record(BROKER, struct.pack("=HB", version, uses)) + b"".join(rules) +
             b"".join(hosts) + b"".join(sockets) +
             record(B_END, struct.pack("=III", len(rules), len(hosts),
@@ -450,6 +450,91 @@ for name, stream in (
         ("flags", catalogue(lines=[line(flags=4)])),
         ("digest", catalogue([item("", 1), item(digest="zz")]))):
     keep("catalogue", name, stream)
+
+
+def plain(target, name, data):
+    """No stream of records: the bytes as they are."""
+    with open(TOP + target + "/" + name, "wb") as f:
+        f.write(data)
+
+
+for name, data in (
+        ("good", event()),
+        ("egress", event("connect", 1, "tcp://x:1", "y", 1, 0, 1, 4)),
+        ("note", event("connect", flags=2, surface=1)),
+        ("lost", event("", flags=1, resource="")),
+        ("surface", event(surface=9)), ("flags", event(flags=4)),
+        ("count", event(count=0)), ("action", event("A b")),
+        ("rule", event(rule="x = y")), ("two", event() + event()),
+        ("ready", b"\0" + record(NUMBERS["READY"], string(""))),
+        ("not-ready", b"\0" + record(NUMBERS["READY"], string("no \x1b[m"))),
+        ("ready-twice", b"\0" + 2 * record(NUMBERS["READY"], string("")))):
+    plain("event", name, data)
+
+ASK = struct.pack("=BBH", 0, 0, 443) + bytes((127, 0, 0, 1)) + bytes(12)
+for name, data in (
+        ("ask", b"\0" + ASK), ("ask6", b"\0\1\1" + ASK[2:]),
+        ("ask-kind", b"\0\2" + ASK[1:]), ("ask-short", b"\0" + ASK[:-1]),
+        ("ask-long", b"\0" + ASK + b"x"), ("ask-fd", b"\1" + ASK),
+        ("enter", b"\2\1"), ("enter-bool", b"\2\2"), ("enter-one", b"\1\1"),
+        ("enter-three", b"\3\1"), ("enter-seven", b"\7\1")):
+    plain("pass", name, data)
+
+for name, data in (
+        ("usual", "# a\nnameserver 192.0.2.1\nnameserver\t2001:db8::1\n"
+                  "search x\noptions rotate\n"),
+        ("many", "".join("nameserver 192.0.2.%d\n" % n for n in range(6))),
+        ("scope", "nameserver fe80::1%lo\nnameserver fe80::1%nothing\n"),
+        ("broken", "nameserver\nnameserver x\nnameserver 1.2.3\0.4\n"),
+        ("long", "nameserver " + 300 * "1" + "\n"), ("empty", ""),
+        ("cut", "; x\nnameserver 192.0.2.1")):
+    plain("servers", name, data.encode())
+
+with open("child/screen/import.c") as source:
+    WORDS = re.findall(r'^    \{"(--[a-z0-9-]+)", (\d)', source.read(), re.M)
+
+
+def words(*options):
+    """--option word ...: a byte, and each word with a NUL."""
+    names = [w for w, n in WORDS]
+    return b"".join(bytes([names.index(o[0])]) +
+                    b"".join(w.encode() + b"\0" for w in o[1:])
+                    for o in options)
+
+
+for name, options in (
+        ("binds", (("--ro-bind", "/usr", "/usr"), ("--bind", "/a b", "/c"),
+                   ("--symlink", "usr/bin", "/bin"), ("--proc", "/proc"),
+                   ("--dev", "/dev"))),
+        ("tmpfs", (("--size", "4096"), ("--tmpfs", "/tmp"),
+                   ("--tmpfs", "/home/u"))),
+        ("env", (("--clearenv",), ("--setenv", "EDITOR", "vi -e"),
+                 ("--setenv", "A\nB", "x"), ("--setenv", "LD_PRELOAD", "/x"),
+                 ("--unsetenv", "A"))),
+        ("odd", (("--bind", "/a -> /b", "/c;d"), ("--bind", "/\"", "/'"),
+                 ("--ro-bind", "/\x1b[m", "/\u202e"), ("--tmpfs", "x"),
+                 ("--bind", "{home}", "/{x}"), ("--symlink", "", "/a"))),
+        ("net", (("--unshare-all",), ("--share-net",))),
+        ("say", (("--perms", "0700"), ("--file", "3", "/x")))):
+    plain("import", name, words(*options))
+
+with open("child/screen/import_firejail.c") as source:
+    FIREJAIL = re.findall(r'^    \{"([a-z0-9.-]+)", FATE', source.read(), re.M)
+for name, lines in (
+        ("paths", (("whitelist", "${HOME}/a b"), ("read-only", "/usr"),
+                   ("read-write", "~/x->y"), ("blacklist", "/boot"),
+                   ("tmpfs", "/tmp/x"), ("bind", "/a,/b"))),
+        ("lists", (("private-etc", "passwd,group,x y,../z"),
+                   ("private-opt", ","))),
+        ("env", (("env", "A=b"), ("env", "A=c"), ("env", "LD_PRELOAD=/x"),
+                 ("env", "=x"), ("env", "HOME=/x"))),
+        ("limits", (("rlimit-nofile", "64"), ("rlimit-as", "0x10"),
+                    ("rlimit-fsize", "99999999999999999999"),
+                    ("timeout", "00:01:00"))),
+        ("net", (("net", "none"), ("protocol", "unix,inet")))):
+    plain("firejail", name, b"\n".join(
+        bytes([FIREJAIL.index(d)]) + text.encode() for d, text in lines))
+
 
 # ceiling: who the lines are for, what they say, and what is wrong with that
 CEILING, C_LINE, C_FAULT, C_END = (

@@ -10,10 +10,16 @@ with Place() as p:
              "/lib64", "--proc", "/proc", "--dev", "/dev",
              "--bind", p.proj + "/in", "/src", "--size", "1048576",
              "--tmpfs", "/scratch", "--ro-bind-try", "/none/there", "/none",
-             "--setenv", "EDITOR", "vi x", "--clearenv", "--unshare-all",
+             "--setenv", "EDITOR", "a", "--setenv", "PAGER", "less",
+             "--setenv", "LESS", "-R", "--unsetenv", "LESS", "--clearenv",
+             "--setenv", "EDITOR", "b", "--setenv", "EDITOR", "vi x",
+             "--unshare-all",
              "--die-with-parent"]
     r = p.do("import", "bwrap", "--", *words, "/bin/true", "--bind")
-    ok(r.code == 0 and not r.err and "; --" not in r.out and
+    undone = ["; --setenv %s: an option behind it counts" % x for x in
+              ("EDITOR a", "PAGER less", "LESS -R", "EDITOR b")]
+    ok(r.code == 0 and not r.err and undone == [
+        x for x in r.out.splitlines() if x.startswith("; --")] and
        "/bin/true" in r.out, "S93 all of it can be said", r)
     p.profile("imp", r.out)
     v = p.do("profile", "validate", "imp")
@@ -38,6 +44,16 @@ with Place() as p:
     p.profile("imp", r.out)
     v = p.do("profile", "validate", "imp")
     ok(v.code == 0, "S93 which leaves a legal profile", v)
+    r = p.do("import", "bwrap", "--", "--setenv", "LD_PRELOAD", "/x.so",
+             "--size", "1", "--tmpfs", "/a", "--size", "0005000", "--tmpfs",
+             "/b", "--symlink", "x", "/a->b")
+    ok(r.code == 0 and "; --setenv LD_PRELOAD /x.so: is code: " in r.out and
+       "; --size 1 : a tmpfs has" in r.out and "tmpfs = /a\n" in r.out and
+       "tmpfs = /b size=5000\n" in r.out and
+       'symlink = "/a->b" -> x\n' in r.out, "S93 nor what is refused", r)
+    p.profile("imp", r.out)
+    v = p.do("profile", "validate", "imp")
+    ok(v.code == 0, "S93 and that is legal, too", v)
     r = p.do("import", "bwrap", "--", "--bind", b"/x\x1b[2J\xff", "/x",
              "--setenv", "A", b"\x1b[m", "--hostname", b"a\nb = c")
     ok(r.code == 0 and "\x1b" not in r.out and "\nb = c" not in r.out and
@@ -116,4 +132,16 @@ with Place() as p:
     for bad in ([], ["bwrap"], ["frob", "x"], ["bwrap", "--"]):
         r = p.do("import", *bad)
         ok(r.code == OWN and not r.out, "S93 import %s" % " ".join(bad), r)
+    # what the reader would refuse does not get into the profile
+    p.write("odd", "env A=b\nenv A=c\nenv LD_PRELOAD=/x\n"
+            "rlimit-nofile 999999999\nrlimit-nofile 64\n"
+            "rlimit-nofile 65\ntimeout 00:00:05\ntimeout 99:00:00\n")
+    r = p.do("import", "firejail", "odd")
+    ok(r.code == 0 and "A = b\n" in r.out and "open-files = 64\n" in r.out and
+       all("; line %d: " % n in r.out for n in (2, 3, 4, 6, 8)) and
+       all("; line %d: " % n not in r.out for n in (1, 5, 7)),
+       "S93 firejail: what is refused, and what stands twice, is a remark", r)
+    p.profile("imp", r.out)
+    v = p.do("profile", "validate", "imp")
+    ok(v.code == 0, "S93 firejail: that is legal, too", v, r.out)
 done()

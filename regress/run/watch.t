@@ -404,6 +404,24 @@ def hidden(p):
             ok(r.out == MARK + "\n%d\n" % (30 if lost else 14) and
                events(ev)[-1]["violations"] == lost,
                "S75 a path that only the kernel can read: %d" % lost, r)
+    # the directory of another process, which is not taken for its own
+    ev = p.top + "/ev.jsonl"
+    code = """import os
+print(%r, flush=True)
+os.chdir(%r)
+if os.fork() == 0:
+    os.chdir(%r)
+    try:
+        os.open("/proc/%%d/cwd/f" %% os.getppid(), os.O_WRONLY)
+        os._exit(0)
+    except OSError as e:
+        os._exit(e.errno)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    r = p.do("run", "-p", "w", "--events", ev, "--", PY, "-c",
+             PRE + code % (MARK, ro, rw))
+    ok(r.out == MARK + "\n30\n" and events(ev)[-1]["violations"] == 1,
+       "S75 by the directory of another process: not clear, and counted", r)
 
 
 def execs(p):

@@ -22,7 +22,7 @@ static const struct {
 	uint32_t value;
 } constants[] = {
 /* clang-format off */
-#define C(name) {#name, (uint32_t)name}
+#define C(name) {#name, (uint32_t)(name)}
     C(EPERM), C(EACCES), C(ENOSYS), C(EAFNOSUPPORT),
     C(EPROTONOSUPPORT), C(ESOCKTNOSUPPORT),
     /* clone and unshare; in clone the bit of NEWTIME is no valid signal */
