@@ -37,7 +37,7 @@
 #define HOME_OTHER_LEN	 511   /* a home that HOME stands instead of */
 #define GROUPS_MAX_LEN	 1024  /* groups of the caller that are named */
 #define GROUPS_NAMES_LEN 16384 /* bytes of all their names */
-#define PROTECT_MAX	 32    /* paths that no payload may write */
+#define PROTECT_MAX	 64    /* paths that no payload may write */
 #define PROTECT_LEN	 15360 /* bytes of all of them, each with 4 more */
 #define PROTECT_LOOKS	 65536 /* at write grants, for all that is trusted */
 #define TMPFS_SIZE	 (256ULL << 20)	 /* a tmpfs without size= */

@@ -100,6 +100,13 @@ const struct record_rule record_ceiling[] = {
     {0, 0, 0},
 };
 
+const struct record_rule record_login[] = {
+    {RECORD_LOGIN, 1, 1},
+    {RECORD_SELECT, 0, SELECT_MAX},
+    {RECORD_LOGIN_END, 1, 1},
+    {0, 0, 0},
+};
+
 size_t
 record_fds(unsigned type)
 {

@@ -62,6 +62,9 @@ enum record_type {
 	RECORD_CEILING_LINE,
 	RECORD_CEILING_FAULT,
 	RECORD_CEILING_END, /* counts, once */
+	/* from the parser, to the launcher: what login.conf says */
+	RECORD_LOGIN,	  /* version, once */
+	RECORD_LOGIN_END, /* how many, once */
 	RECORD_TYPES
 };
 
@@ -81,6 +84,7 @@ extern const struct record_rule record_kept[];
 extern const struct record_rule record_described[];
 extern const struct record_rule record_catalogue[];
 extern const struct record_rule record_ceiling[];
+extern const struct record_rule record_login[];
 
 /* Where in its table a stream is. */
 struct record_state {

@@ -6,7 +6,8 @@
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps run bench bench-many bench-net check check-static check-asan check-unit \
-	check-run check-hostile check-chaos check-uml check-long check-cross golden
+	check-run check-hostile check-chaos check-uml check-long check-cross golden \
+	check-package
 deps:
 	@regress/deps.sh check
 # another kernel for some tests, where it can be had
@@ -75,6 +76,11 @@ check-cross:
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/regress/constants | \
 		cmp - $(CROSS_BUILD)/here
 	@qemu-$(CROSS)-static $(CROSS_BUILD)/bin/carrel --version
+# The Debian package, on a root of its own (root, and a mirror).
+check-package:
+	@regress/deps.sh build
+	@regress/deps.sh package
+	@BUILD=$(BUILD) regress/package.sh
 # what takes longer than check may: more rounds of the races, a million
 # mutated policies, each fuzz target for ten minutes, the slow analyzers
 check-long: export CARREL_T_RACE ?= 5000
@@ -239,7 +245,9 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 do-static: $(MANUALS)
 	mandoc -Tlint -W warning $(MANUALS)
 	clang-format --dry-run -Werror $(C_FILES)
-	shellcheck .ci/run $(wildcard regress/*.sh) regress/fuzz/run
+	shellcheck .ci/run $(wildcard regress/*.sh regress/package/*.sh) \
+		regress/fuzz/run etc/completions/carrel $(addprefix debian/carrel.,\
+		config postinst postrm)
 	prove -Q regress/cases.t
 	regress/ipc-manual.py
 	$(CPPCHECK) $(filter-out regress/unit/%,$(filter %.c,$(C_FILES)))

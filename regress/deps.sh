@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh SET: installs what SET (build, check, cross, uml or bench) needs and
-# this host lacks. Debian and its children; says nothing when nothing is missing.
+# deps.sh SET: installs what SET (build, check, cross, uml, package or bench)
+# needs and this host lacks. Debian and its children; says nothing when nothing is missing.
 set -eu
 
 missing=
@@ -16,7 +16,7 @@ need() { # need PACKAGE COMMAND|FILE...: any one of them will do
 	missing="$missing $package"
 }
 
-set_=${1:?usage: deps.sh build|check|cross|uml|bench}
+set_=${1:?usage: deps.sh build|check|cross|uml|package|bench}
 PATH=$PATH:/usr/sbin:/sbin
 arch=$(uname -m)
 
@@ -57,12 +57,30 @@ check)
 	need clang-tools scan-build
 	need cppcheck cppcheck
 	need rsyslog rsyslogd
+	need logrotate logrotate
+	need openssh-server sshd
+	need openssh-client ssh
+	need rsync rsync
+	need apparmor apparmor_parser
 	need python3-jsonschema /usr/lib/python3/dist-packages/jsonschema
 	need shellcheck shellcheck
 	# of other people's programs, those with ways of their own to make
 	# threads and processes: 116 MB, half a minute
 	need default-jdk-headless javac
 	need gdb gdb
+	# shells whose completions are tried
+	need zsh zsh
+	need fish fish
+	;;
+package)
+	need dpkg-dev dpkg-buildpackage
+	need debhelper dh
+	need dh-apparmor dh_apparmor
+	need po-debconf debconf-updatepo
+	need lintian lintian
+	need debootstrap debootstrap
+	# where no mirror is reached the package is tried on this host's root
+	need systemd-standalone-sysusers systemd-sysusers
 	;;
 cross)
 	need gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc

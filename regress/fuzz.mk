@@ -20,6 +20,7 @@ FUZZ += firejail
 FUZZ += http
 FUZZ += import
 FUZZ += kept
+FUZZ += login
 FUZZ += options
 FUZZ += pass
 FUZZ += policy
@@ -30,6 +31,7 @@ FUZZ += resolve
 FUZZ += screen
 FUZZ += servers
 FUZZ += tls
+FUZZ += told
 FUZZ_MAKE = $(MAKE) --no-print-directory BUILD=build-fuzz CC=$(FUZZ_CC) \
 	SANITIZE=fuzzer-no-link,address,undefined fuzzers
 

@@ -45,6 +45,8 @@ WRITERS = {
     "CEILING_FAULT": ("child/shared/policy_wire.c", r"^refusal_put\("),
     "CEILING_END": ("child/shared/ceiling.c", r"^put_end\("),
     "CATALOGUE_END": ("child/shared/catalogue.c", r"^put_end\("),
+    "LOGIN": ("child/shared/login.c", r"^put_login\("),
+    "LOGIN_END": ("child/shared/login.c", r"^put_end\("),
 }
 WRITE = r"\bwbuf_(u8|u16|u32|u64|str)\("
 bad = []

@@ -15,6 +15,7 @@
 #include "ipc/owned.h"
 #include "ipc/path.h"
 #include "ipc/text.h"
+#include "login.h"
 #include "options.h"
 #include "parent/start.h"
 
@@ -75,6 +76,11 @@ find_user(struct caller *c)
 		snprintf(name, sizeof(name), "uid%u", (unsigned)c->uid);
 		c->user = copy(name);
 		c->flags |= CALLER_NO_ACCOUNT;
+	}
+	/* a login shell of carrel's is none inside */
+	if (c->shell != NULL && login_named(c->shell)) {
+		free(c->shell);
+		c->shell = NULL;
 	}
 	if (c->shell == NULL)
 		c->shell = copy("/bin/sh");
@@ -216,6 +222,10 @@ account_find(const struct start *s, const struct options *o, struct caller *c)
 	c->uid = getuid();
 	c->gid = getgid();
 	find_user(c);
+	if (o->login_shell != NULL) {
+		free(c->shell);
+		c->shell = copy(o->login_shell);
+	}
 	find_groups(c);
 	find_home(s, c);
 	find_target(o, c);

@@ -35,6 +35,13 @@ join(const char *dir, const char *name)
 	return p;
 }
 
+/* Of a login nothing that a user may have written is read. */
+static char *
+own(const struct options *o, const char *config, const char *name)
+{
+	return o->login != 0 ? strdup("") : join(config, name);
+}
+
 void
 ask_tell(const struct asked *a, const struct request *q)
 {
@@ -69,6 +76,7 @@ ask_open(struct asked *a)
 	a->deadline = channel_deadline(PARSER_SECONDS);
 	a->pid = -1;
 	a->flags = 0;
+	a->file = -1;
 	a->fd = pair[0];
 	a->peer = pair[1];
 }
@@ -80,7 +88,7 @@ ask_start(const struct install *in, struct asked *a)
 
 	if (a->pid != -1)
 		return;
-	a->pid = helper_start(in, PARSER, argv, a->peer, -1);
+	a->pid = helper_start(in, PARSER, argv, a->peer, a->file);
 	close(a->peer);
 	a->peer = -1;
 }
@@ -113,8 +121,8 @@ ask_send(struct asked *a, const struct install *in, const struct options *o,
 	q.shipped = (char *)in->shipped; /* borrowed, as select and caller */
 	q.host = join(CARREL_SYSCONFDIR, "profiles.d");
 	q.host_config = join(CARREL_SYSCONFDIR, "carrel.conf");
-	q.user = join(config, "profiles.d");
-	q.user_config = join(config, "config");
+	q.user = own(o, config, "profiles.d");
+	q.user_config = own(o, config, "config");
 	q.pack = o->pack; /* NULL: none */
 	q.select = o->select;
 	q.nselect = o->nselect;

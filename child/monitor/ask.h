@@ -16,6 +16,7 @@ struct asked {
 	pid_t pid;
 	int fd;
 	int peer;	  /* its end, until it is started */
+	int file;	  /* login.conf, for REQUEST_LOGIN; or -1 */
 	uint32_t flags;	  /* REQUEST_*, beside what the options say */
 	int64_t deadline; /* PARSER_SECONDS from ask_open(), for everything */
 };

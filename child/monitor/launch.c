@@ -25,6 +25,7 @@
 #include "child/shared/request.h"
 #include "launch.h"
 #include "learn.h"
+#include "login.h"
 #include "monitor.h"
 #include "options.h"
 #include "outside.h"
@@ -221,6 +222,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 	status_open(o.command == COMMAND_RUN ? o.status_fd : -1);
 	install_find(&in);
 	pack_place(&o);
+	if (o.login != 0)
+		login_find(&in, st, server, &o);
 	if (o.command != COMMAND_RUN && o.command != COMMAND_IMPORT)
 		patience_begin(o.command == COMMAND_DOCTOR ? PATIENCE_DOCTOR
 							   : PATIENCE_CALLER);
@@ -264,6 +267,8 @@ launch(int argc, char **argv, const struct start *st, int server, pid_t pid)
 		explain_profile(&in, &o, st, &c, &a);
 	}
 	protect_find(&in, st, o.pack, &c);
+	if (o.login != 0)
+		protect_login(&c);
 	if (o.command == COMMAND_RUN)
 		tell(&w, &c, &a);
 	ask_start(&in, &a);

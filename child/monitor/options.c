@@ -12,6 +12,7 @@
 #include "config.h"
 #include "events_file.h"
 #include "ipc/limits.h"
+#include "login.h"
 #include "ipc/path.h"
 #include "options.h"
 
@@ -637,7 +638,6 @@ options_read(int argc, char **argv, struct options *o, const char **text,
     char *why, size_t len)
 {
 	struct reading r = {.o = o, .say = text, .why = why, .len = len};
-	const char *base;
 	int n;
 
 	memset(o, 0, sizeof(*o));
@@ -645,11 +645,8 @@ options_read(int argc, char **argv, struct options *o, const char **text,
 	o->select = calloc(SELECT_MAX, sizeof(*o->select));
 	if (o->select == NULL)
 		return wrong(&r, "out of memory");
-	base = strrchr(argv[0], '/');
-	base = base == NULL ? argv[0] : base + 1;
-	if (argv[0][0] == '-' || strcmp(base, "carrel-sh") == 0)
-		return wrong(&r,
-		    "use as a login shell is not in this version of carrel");
+	if (login_named(argv[0]))
+		return login_options(argc, argv, o, text, why, len);
 	if (argc < 2)
 		return wrong(&r,
 		    "what shall be done? Try: carrel run -- COMMAND, "
@@ -680,5 +677,29 @@ options_free(struct options *o)
 	free(o->run);
 	free(o->subject);
 	free(o->status_file);
+	free(o->login_shell);
 	memset(o, 0, sizeof(*o));
+}
+
+char **
+options_words(const struct options *o, char *shell)
+{
+	static char first[] = "-l", command[] = "-c";
+	size_t i, n = 0;
+	char **v;
+
+	while (o->argv != NULL && o->argv[n] != NULL)
+		n++;
+	if ((v = calloc(n + 4, sizeof(*v))) == NULL)
+		return NULL;
+	n = 0;
+	if (o->shell)
+		v[n++] = shell;
+	if ((o->login & OPTIONS_FIRST) != 0)
+		v[n++] = first;
+	if ((o->login & OPTIONS_COMMAND) != 0)
+		v[n++] = command;
+	for (i = 0; o->argv != NULL && o->argv[i] != NULL; i++)
+		v[n++] = o->argv[i];
+	return v;
 }

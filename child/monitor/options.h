@@ -40,8 +40,18 @@ struct options {
 	char *pack;	   /* -f, or NULL; see pack_place() */
 	char **select;	   /* -p, in order */
 	size_t nselect;
-	char **argv; /* the payload's, NULL-terminated; NULL if shell */
+	/*
+	 * The payload's, NULL-terminated; NULL if shell. Of carrel-sh what is
+	 * behind -c, or NULL: options_words() says what runs.
+	 */
+	char **argv;
+	unsigned login;	   /* OPTIONS_*: carrel-sh, and shell is set; or 0 */
+	char *login_shell; /* of login.conf, or NULL */
 };
+
+#define OPTIONS_LOGIN	0x01
+#define OPTIONS_FIRST	0x02 /* the first of a login: with -l */
+#define OPTIONS_COMMAND 0x04 /* with -c, and argv */
 
 /*
  * Reads the command line as getopt_long(3) does; options behind the first
@@ -52,5 +62,11 @@ struct options {
 int options_read(int argc, char **argv, struct options *, const char **say,
     char *why, size_t len);
 void options_free(struct options *);
+
+/*
+ * The words of the payload, where the caller's shell is this one: a list of
+ * its own, the words are borrowed. NULL without memory.
+ */
+char **options_words(const struct options *, char *shell);
 
 #endif

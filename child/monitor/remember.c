@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,16 +49,15 @@ remember_end(const struct state *st)
 static void
 command_line(const struct tell *t, char *buf, size_t len)
 {
-	const struct options *o = t->options;
+	char **v = options_words(t->options, t->caller->shell);
 	size_t i;
 
 	buf[0] = '\0';
-	if (o->shell)
-		snprintf(buf, len, "%s", t->caller->shell);
-	for (i = 0; !o->shell && o->argv[i] != NULL; i++)
-		if (text_add(buf, len, "%s%s", i > 0 ? " " : "",
-			SHOWN(o->argv[i])) == -1)
+	for (i = 0; v != NULL && v[i] != NULL; i++)
+		if (text_add(buf, len, "%s%s", i > 0 ? " " : "", SHOWN(v[i])) ==
+		    -1)
 			break;
+	free(v);
 }
 
 /* With bare the file shall be there even if nothing can be written to it. */

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -62,18 +63,17 @@ put_profile(struct json *j, const struct tell_profile *p, int layer)
 static void
 put_command(const struct tell *t, struct json *j)
 {
-	char *const *v = t->options->argv;
+	char **v = options_words(t->options, t->caller->shell);
 	size_t n = 0;
 
 	json_key(j, "command");
 	json_open(j, '[');
-	if (t->options->shell)
-		json_text(j, t->caller->shell);
 	for (; v != NULL && v[n] != NULL; n++)
 		if (n < SCREEN_WORDS)
 			json_text(j, SHOWN(v[n]));
 	json_close(j, ']');
-	json_count(j, "words", t->options->shell ? 1 : n);
+	json_count(j, "words", n);
+	free(v);
 }
 
 static void

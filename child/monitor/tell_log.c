@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -59,7 +60,7 @@ int
 tell_log_begin(struct tell *t, const char *name, int code, int wait)
 {
 	const struct caller *c = t->caller;
-	char *shell[] = {c != NULL ? c->shell : NULL, NULL};
+	char **words = options_words(t->options, c != NULL ? c->shell : NULL);
 	const struct options *o = t->options;
 	struct audit_line l;
 
@@ -83,7 +84,8 @@ tell_log_begin(struct tell *t, const char *name, int code, int wait)
 		audit_profiles(t, &l, NULL);
 	if (c != NULL)
 		audit_text(&l, "directory", c->cwd);
-	audit_words(&l, "command", o->shell ? shell : o->argv);
+	audit_words(&l, "command", words);
+	free(words);
 	return audit_send(&t->audit, &l, wait);
 }
 

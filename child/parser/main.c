@@ -9,6 +9,7 @@
 #include "catalogue.h"
 #include "ceiling.h"
 #include "child/shared/catalogue.h"
+#include "child/shared/login.h"
 #include "child/shared/ceiling.h"
 #include "ipc/tool.h"
 #include "config.h"
@@ -19,6 +20,7 @@
 #include "child/shared/request.h"
 #include "layers.h"
 #include "listing.h"
+#include "login.h"
 #include "place.h"
 #include "resolve.h"
 #include "sandbox.h"
@@ -32,8 +34,8 @@
  * of the policy is the parent's to tell.
  */
 
-#define PARENT	3
-#define CEILING 4 /* of REQUEST_CEILING */
+#define PARENT 3
+#define GIVEN  4 /* the file of REQUEST_CEILING and REQUEST_LOGIN */
 
 #if SANDBOX_SANITIZED
 /* The search for leaks reads /proc; the unit tests can do it, in here not. */
@@ -46,7 +48,10 @@ __asan_default_options(void)
 }
 #endif
 
-/* The socket is there, and nothing else but it and 0-2. 0 or -1. */
+/*
+ * The socket is there, and nothing else but it, 0-2 and what may be
+ * login.conf. 0 or -1.
+ */
 static int
 begin(void)
 {
@@ -62,7 +67,7 @@ begin(void)
 	    fcntl(PARENT, F_SETFL, O_NONBLOCK) == -1 ||
 	    fcntl(PARENT, F_SETFD, FD_CLOEXEC) == -1)
 		return -1;
-	return (int)syscall(SYS_close_range, CEILING + 1U, ~0U, 0U);
+	return (int)syscall(SYS_close_range, GIVEN + 1U, ~0U, 0U);
 }
 
 static int
@@ -161,6 +166,30 @@ describe(int64_t deadline, const struct request *q, const struct layers *ls)
 	_exit(0);
 }
 
+/* What login.conf says of the caller; nothing else is read, or can be. */
+static int
+login(int64_t deadline, const struct request *q)
+{
+	struct layers ls;
+	struct policy po;
+	struct place nowhere = {&po, "", ""};
+	struct login l;
+	struct sender s;
+	int fd = GIVEN;
+
+	memset(&po, 0, sizeof(po));
+	layers_none(&ls, &q->caller);
+	if (fcntl(GIVEN, F_SETFD, FD_CLOEXEC) == -1)
+		return EXIT_CARREL;
+	if (sandbox_enter(&ls, 0, &nowhere) == -1)
+		fd = -1; /* that is the answer, and nothing is read */
+	if (login_read(&po, fd, &q->caller, &l) == -1 ||
+	    sender_init(&s, PARENT, deadline) == -1 ||
+	    login_send(&s, &l) == -1 || close(PARENT) == -1)
+		return EXIT_CARREL;
+	_exit(0);
+}
+
 /*
  * The ceiling of the host: nothing but this descriptor, and no directory, is
  * ever open or can be opened. What is wrong with the file is in the answer.
@@ -181,7 +210,7 @@ limit(int64_t deadline, const struct request *q)
 	layers_none(&ls, &q->caller);
 	if (sandbox_enter(
 		&ls, (q->flags & REQUEST_WITHOUT_LANDLOCK) != 0, &at) == 0 &&
-	    layers_ceiling(&ls, &at, CEILING, &f) == 1)
+	    layers_ceiling(&ls, &at, GIVEN, &f) == 1)
 		(void)ceiling_parse(&at, &q->caller, f.data, f.len, &c);
 	/* without memory there is neither a ceiling nor a reason */
 	if (c.file == NULL && faults.nrefusals == 0)
@@ -210,7 +239,9 @@ main(void)
 		return EXIT_CARREL;
 	if ((q.flags & REQUEST_CEILING) != 0)
 		return limit(deadline, &q);
-	close(CEILING);
+	if ((q.flags & REQUEST_LOGIN) != 0)
+		return login(deadline, &q);
+	close(GIVEN); /* there is none, or it is not asked for */
 	layers_open(&ls, &q);
 	if ((q.flags & REQUEST_CATALOGUE) != 0)
 		return describe(deadline, &q, &ls);

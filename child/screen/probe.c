@@ -68,7 +68,7 @@ write_file(const char *path, const char *text)
 }
 
 static int
-try_idmap(uid_t uid, gid_t gid)
+write_idmap(uid_t uid, gid_t gid)
 {
 	char map[64];
 
@@ -79,6 +79,25 @@ try_idmap(uid_t uid, gid_t gid)
 		return -1;
 	snprintf(map, sizeof(map), "%u %u 1\n", (unsigned)gid, (unsigned)gid);
 	return write_file("/proc/self/gid_map", map);
+}
+
+/*
+ * The files below /proc/self are root's where the program may not be read by
+ * its user, as the package installs it, unless it says that it is dumpable.
+ */
+static int
+try_idmap(uid_t uid, gid_t gid)
+{
+	int e, was = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), ret;
+
+	if (was == -1 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == -1)
+		return -1;
+	ret = write_idmap(uid, gid);
+	e = errno;
+	if (was != 1 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
+		return -1;
+	errno = e;
+	return ret;
 }
 
 static const char *const no_options[] = {NULL};

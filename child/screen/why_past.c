@@ -100,6 +100,7 @@ how(struct out *o, struct past *p, const struct event *e)
 			     "out");
 		out_note(o, &c);
 	}
+	p->w.subject = ""; /* host is gone */
 }
 
 static void
@@ -127,6 +128,7 @@ static int
 matches(struct past *p, const struct event *e, const char *subject)
 {
 	char host[PATH_MAX_LEN + 1];
+	int is;
 
 	if (subject[0] == '\0')
 		return 1;
@@ -134,10 +136,12 @@ matches(struct past *p, const struct event *e, const char *subject)
 		return e->resource[0] == '/' &&
 		       (path_covers(subject, e->resource) ||
 			   path_covers(e->resource, subject));
-	return e->surface == EVENT_EGRESS && host_of(e, host, &p->w) == 0 &&
-	       strcmp(p->w.host, p->asked.host) == 0 &&
-	       (p->asked.port == 0 || p->w.port == 0 ||
-		   p->asked.port == p->w.port);
+	is = e->surface == EVENT_EGRESS && host_of(e, host, &p->w) == 0 &&
+	     strcmp(p->w.host, p->asked.host) == 0 &&
+	     (p->asked.port == 0 || p->w.port == 0 ||
+		 p->asked.port == p->w.port);
+	p->w.subject = ""; /* host is gone */
+	return is;
 }
 
 static void

@@ -21,7 +21,7 @@
 /* What a new process of the server is told; descriptors come beside it. */
 struct told {
 	int32_t terminal, has_tty, has_ceiling, audited, nargs;
-	int32_t shell, verbose, wait_all, allow_ptrace, without_landlock;
+	int32_t shell, login, verbose, wait_all, allow_ptrace, without_landlock;
 	int32_t learn, uses;
 	int32_t require_audit;
 	int64_t deadline;
@@ -64,6 +64,7 @@ setup_ask(
 	t->audited = s->audited;
 	t->nargs = nargs;
 	t->shell = o->shell;
+	t->login = (int32_t)o->login;
 	t->verbose = o->verbose;
 	t->wait_all = o->wait_all;
 	t->allow_ptrace = o->allow_ptrace;
@@ -128,6 +129,7 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 		_exit(1);
 	server_use(client);
 	o.shell = t.shell;
+	o.login = (unsigned)t.login;
 	o.verbose = t.verbose;
 	o.wait_all = t.wait_all;
 	o.allow_ptrace = t.allow_ptrace;
@@ -135,7 +137,9 @@ setup_born(const void *told, size_t len, const int *fds, size_t nfds,
 	o.learn = t.learn;
 	o.nuses = t.uses != 0; /* only whether there are any */
 	o.require_audit = t.require_audit;
-	o.argv = t.shell ? NULL : words(argv + argc - t.nargs, t.nargs);
+	o.argv = t.shell && t.login == 0
+		     ? NULL
+		     : words(argv + argc - t.nargs, t.nargs);
 	s.options = &o;
 	s.start = st;
 	s.uid = getuid();

@@ -223,9 +223,11 @@ void
 payload_exec(const struct setup *s, const struct plan *plan,
     const struct limits *limits, volatile int *failed)
 {
-	char *shell[] = {s->caller->shell, NULL};
+	char **words = options_words(s->options, s->caller->shell);
 	char **env = environment(plan);
 
+	if (words == NULL)
+		fail(s, failed, PAYLOAD_SETUP, "its arguments");
 	if (env == NULL)
 		fail(s, failed, PAYLOAD_SETUP, "the environment");
 	if (setpgid(0, 0) == -1)
@@ -234,12 +236,10 @@ payload_exec(const struct setup *s, const struct plan *plan,
 	    terminal_give(s->tty, getpgrp()) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "the terminal");
 	if (plan->uses)
-		tell_first(s, plan,
-		    s->options->shell ? shell[0] : s->options->argv[0]);
+		tell_first(s, plan, words[0]);
 	/* with all signals blocked, and room for a descriptor */
 	narrow(s, plan, failed);
 	if (give_back(s->start, limits) == -1)
 		fail(s, failed, PAYLOAD_SETUP, "limits and signals");
-	search(
-	    s, plan, failed, s->options->shell ? shell : s->options->argv, env);
+	search(s, plan, failed, words, env);
 }

@@ -21,8 +21,9 @@
 #include "parent/start.h"
 #include "protect.h"
 
-#define PROFILES "profiles.d"
-#define DIR_MODE 0700 /* XDG base directory specification */
+#define PROFILES  "profiles.d"
+#define DIR_MODE  0700 /* XDG base directory specification */
+#define FILE_MODE 0600
 
 /* 1 if the path, and all of make, was there already. */
 static int
@@ -133,6 +134,27 @@ protect_find(const struct install *in, const struct start *st, const char *pack,
 	}
 }
 
+void
+protect_login(struct caller *c)
+{
+	static const struct {
+		const char *name;
+		int make;
+	} places[] = {
+	    {".ssh", TRUST_MAKE}, /* sshd(8) */
+	    {".config/systemd", TRUST_MAKE},
+	    {".config/environment.d", TRUST_MAKE}, /* systemd's, too */
+	    {".forward", TRUST_MAKE | TRUST_FILE}, /* the mail system */
+	    {".procmailrc", TRUST_MAKE | TRUST_FILE},
+	    {".pam_environment", TRUST_MAKE | TRUST_FILE},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		trust(c, strcmp(c->home, "/") == 0 ? "" : c->home,
+		    places[i].name, places[i].make);
+}
+
 /* A way down from a write grant's directory, none of it a symlink. */
 struct way {
 	int fd;	   /* O_PATH */
@@ -172,6 +194,17 @@ way_down(struct way *w, const char *name, int make)
 	return way_note(w);
 }
 
+/* An empty one, of a name that is not there. */
+static int
+way_file(const struct way *w, const char *name)
+{
+	int fd;
+
+	fd = openat(w->fd, name,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+	return fd == -1 ? -1 : close(fd);
+}
+
 /* All of below, "/a/b", from w->fd on. make: TRUST_*. 0, or -1 with errno. */
 static int
 way_walk(struct way *w, const char *below, int make)
@@ -187,6 +220,8 @@ way_walk(struct way *w, const char *below, int make)
 		memcpy(name, below, n);
 		name[n] = '\0';
 		below += n;
+		if (*below == '\0' && (make & TRUST_FILE) != 0)
+			return way_file(w, name);
 		if (way_down(w, name, 0) == 0)
 			continue;
 		if (errno != ENOENT || !make || way_down(w, name, 1) == -1)

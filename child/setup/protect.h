@@ -19,6 +19,12 @@ void protect_find(const struct install *, const struct start *,
     const char *pack, struct caller *);
 
 /*
+ * The same for a login (S103): what the host itself runs for this user, or
+ * takes for his word, outside of any sandbox.
+ */
+void protect_login(struct caller *);
+
+/*
  * After look_survey(): judges each GRANT_OWN that is absent, for what is not
  * there cannot be protected. With make, the user's own directory is made, as
  * the user, so that no payload can; without, its row says what would be

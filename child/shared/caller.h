@@ -15,7 +15,8 @@ struct rcur;
 
 #define TRUST_MAKE     0x01 /* made first if it is missing, as the user */
 #define TRUST_PROFILES 0x02 /* and the directory of profiles in it */
-#define TRUST_FLAGS    0x03
+#define TRUST_FILE     0x04 /* it is a file, and made as an empty one */
+#define TRUST_FLAGS    0x07
 
 struct caller_group {
 	gid_t gid;

@@ -15,7 +15,8 @@ struct receiver;
 #define REQUEST_DESCRIBE	 0x04 /* the answer is record_described */
 #define REQUEST_CATALOGUE	 0x08 /* the answer is record_catalogue */
 #define REQUEST_CEILING		 0x10 /* descriptor 4; record_ceiling */
-#define REQUEST_FLAGS		 0x1f
+#define REQUEST_LOGIN		 0x20 /* descriptor 4; record_login */
+#define REQUEST_FLAGS		 0x3f
 
 /* What the parser is asked to resolve. "" for a directory that is not used. */
 struct request {

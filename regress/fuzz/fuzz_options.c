@@ -2,7 +2,10 @@
 #include "judge.h"
 #include "wire.h"
 
-/* The command line: words that end with a newline or the input's end. */
+/*
+ * The command line: words that end with a newline or the input's end. One that
+ * begins with '@' is a login shell's.
+ */
 
 #define ARGS_MAX 400
 
@@ -13,14 +16,19 @@ judge_options(const struct options *o)
 
 	if (o->command < COMMAND_RUN || o->command > COMMAND_LAST)
 		broken("options", "no command");
-	if (o->argv != NULL && o->shell)
+	if (o->login != 0 && (!o->shell || !o->no_defaults || o->nselect != 0 ||
+				 o->user_mode || o->without_landlock ||
+				 o->allow_ptrace || o->command != COMMAND_RUN))
+		broken("options", "a login that is more");
+	if (o->argv != NULL && o->shell && o->login == 0)
 		broken("options", "a shell and a payload");
 	if ((o->command == COMMAND_RUN || o->command == COMMAND_EXPLAIN) &&
 	    o->argv == NULL && !o->shell)
 		broken("options", "neither a shell nor a payload");
 	if (o->command == COMMAND_WHY && o->subject == NULL && o->run == NULL)
 		broken("options", "why of nothing");
-	if (o->argv != NULL && (o->argv[0] == NULL || o->argv[0][0] == '\0'))
+	if (o->argv != NULL && o->login == 0 &&
+	    (o->argv[0] == NULL || o->argv[0][0] == '\0'))
 		broken("options", "an empty payload");
 	if (o->learn && o->command != COMMAND_RUN)
 		broken("options", "learn that does not run");
@@ -52,8 +60,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	argv[argc++] = judge_copy("/usr/bin/carrel");
-	for (p = text; *p != '\0' && argc <= ARGS_MAX; p = nl) {
+	p = text;
+	argv[argc++] =
+	    judge_copy(*p == '@' ? "/usr/bin/carrel-sh" : "/usr/bin/carrel");
+	p += *p == '@';
+	for (; *p != '\0' && argc <= ARGS_MAX; p = nl) {
 		nl = p + strcspn(p, "\n");
 		if (*nl != '\0')
 			*nl++ = '\0';

@@ -582,3 +582,22 @@ for name, text in (
         ("twice", "[user u]\ncpu = 5%\n[user u]\ncpu = 6%\n")):
     with open(TOP + "ceilingconf/" + name, "w") as f:
         f.write(text)
+
+LOGIN, LOGIN_END = NUMBERS["LOGIN"], NUMBERS["LOGIN_END"]
+
+
+def login(shell="/bin/sh", what="", names=("a", "@sys"), fix="", count=None,
+          version=1):
+    return (record(LOGIN, struct.pack("=HI", version, 3), string(shell),
+                   string(what), string(fix)) +
+            b"".join(record(SELECT, string(x)) for x in names) +
+            record(LOGIN_END, struct.pack("=I", len(names) if count is None
+                                          else count)))
+
+
+for name, stream in (
+        ("good", login()), ("refused", login("", "no \x1b[m", (), "fix")),
+        ("both", login("/bin/sh", "no")), ("neither", login("", "", ())),
+        ("relative", login("sh")), ("name", login(names=("../x",))),
+        ("count", login(count=1)), ("version", login(version=2))):
+    keep("told", name, stream)

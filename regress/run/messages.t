@@ -742,7 +742,10 @@ with Place() as p:
     r = p.host(HELPERS + "/argv0", "none", CARREL)
     b.text += "== no name\n" + r.err
     r = p.host(HELPERS + "/argv0", "name=-carrel", CARREL)
-    b.text += "== as a login shell\n" + r.err
+    b.text += "== as a login shell\n" + r.err.replace(USER, "USER")
+    for given in (["-p", "@net"], ["file"], ["-c"], ["--user-mode"]):
+        r = p.host(HELPERS + "/argv0", "name=carrel-sh", CARREL, *given)
+        b.text += "== carrel-sh %s\n" % " ".join(given) + r.err
     with open(T + "/out", "a") as f:
         b.add("events to standard output", "run", "--events", T + "/out",
               "--", "true", stdout=f)
