@@ -35,7 +35,7 @@ pass_send(int fd, const void *data, size_t len, const int *fds, size_t n)
 		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	}
 	do
-		sent = sendmsg(fd, &m, MSG_NOSIGNAL);
+		sent = sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (sent == -1 && errno == EINTR);
 	return sent == (ssize_t)len ? 0 : -1;
 }

@@ -12,7 +12,8 @@
 #define PASS_FDS 4 /* beside one datagram */
 
 /*
- * Sends len bytes and n descriptors, which stay open here. 0 or -1. Waits.
+ * Sends len bytes and n descriptors, which stay open here. 0 or -1. Never
+ * waits: who asks does it once at a time, and who does not read is left.
  */
 int pass_send(int fd, const void *, size_t len, const int *fds, size_t n);
 

@@ -201,10 +201,13 @@ caps_privileged(void)
 	    CAPS_BIT(CAP_NET_ADMIN) | CAPS_BIT(CAP_NET_RAW) |                  \
 	    CAPS_BIT(CAP_NET_BIND_SERVICE) | CAPS_BIT(CAP_SETPCAP))
 
+/* Of the recorder alone, where there are some: see there, unbind(). */
+#define RECORDED (CAPS_BIT(CAP_SYS_RESOURCE) | CAPS_BIT(CAP_SYS_NICE))
+
 int
 caps_serve(struct failure *f)
 {
-	const struct caps served = {0, SERVED, 0};
+	struct caps served = {0, SERVED, 0};
 	struct caps c;
 	int cap;
 
@@ -217,6 +220,7 @@ caps_serve(struct failure *f)
 		    "mode needs; install it set-user-id root (chmod u+s), or "
 		    "without privilege (chmod u-s, setcap -r)");
 	}
+	served.permitted |= c.permitted & RECORDED;
 	c.effective = c.permitted;
 	if (caps_set(&c) == -1)
 		return failure_set(f, CAUSE_OTHER, "capset");
@@ -237,7 +241,27 @@ caps_serve(struct failure *f)
 int
 caps_raise(uint64_t set)
 {
-	const struct caps c = {set, SERVED, 0};
+	struct caps c;
+
+	if (caps_get(&c) == -1)
+		return -1;
+	c.effective = set;
+	c.inheritable = 0;
+	return caps_set(&c);
+}
+
+int
+caps_raise_recorder(void)
+{
+	struct caps c;
+
+	return caps_get(&c) == -1 ? -1 : caps_raise(c.permitted & RECORDED);
+}
+
+int
+caps_server(void)
+{
+	const struct caps c = {0, SERVED, 0};
 
 	return caps_set(&c);
 }

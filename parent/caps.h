@@ -26,11 +26,16 @@ int caps_privileged(void);
 
 /*
  * Hosted mode: all that its server ever has in effect, one step at a time.
- * caps_serve makes it the permitted and the bounding set, and every other set
+ * caps_serve makes it the bounding set, and with what the recorder needs once
+ * (CAP_SYS_RESOURCE, CAP_SYS_NICE) the permitted one, and every other set
  * empty; caps_raise makes a part of it effective, and 0 takes it back.
+ * caps_raise_recorder does so with these two, as far as they are there;
+ * caps_server gives them up. 0 or -1.
  */
 #define CAPS_BIT(cap) (UINT64_C(1) << (cap))
 int caps_serve(struct failure *);
+int caps_server(void);
+int caps_raise_recorder(void);
 int caps_raise(uint64_t);
 
 /*

@@ -53,9 +53,8 @@ enter(int socket, int root)
 	return close(root);
 }
 
-/* orphan: who made it ends before it. */
 static int
-give_up(int orphan)
+give_up(void)
 {
 	const struct rlimit few = {16, 16}, none = {0, 0};
 	struct failure f;
@@ -64,7 +63,7 @@ give_up(int orphan)
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		return -1;
 	/* after the last change of credentials, which would clear it */
-	if ((!orphan && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) ||
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
 	    setrlimit(RLIMIT_NOFILE, &few) == -1 ||
 	    setrlimit(RLIMIT_FSIZE, &none) == -1)
 		return -1;
@@ -85,12 +84,12 @@ make(const struct factory_ask *q, int any)
 	return listen_at(&q->address, q->port, q->udp);
 }
 
-static void __attribute__((noreturn)) answer(int any, int orphan)
+static void __attribute__((noreturn)) answer(int any)
 {
 	struct factory_ask q;
 	int made, err, n;
 
-	if (give_up(orphan) == -1) {
+	if (give_up() == -1) {
 		(void)factory_answer(FD, -1, errno);
 		_exit(1);
 	}
@@ -119,7 +118,7 @@ factory_run(int fd)
 		(void)factory_answer(FD, -1, errno);
 		_exit(1);
 	}
-	answer(any, 0);
+	answer(any);
 }
 
 void
@@ -127,5 +126,5 @@ factory_serve(int fd, int any)
 {
 	if (alone(fd) == -1)
 		_exit(1);
-	answer(any, 1);
+	answer(any);
 }

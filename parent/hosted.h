@@ -54,24 +54,25 @@ struct served {
 
 /*
  * recorder.c: hears the launcher's first word, has the server do its work, and
- * then keeps no capability at all. It writes to the host's log what the monitor
+ * then keeps no capability at all, nor a limit of the caller's; only then is
+ * the launcher answered. It writes to the host's log what the monitor
  * tells (record.h) and, in any case, how the run ended, which it tells the
  * monitor; the set-up's process comes to it when the server ends. It goes when
  * the monitor does.
  */
 void recorder(int launcher, const struct served *) __attribute__((noreturn));
 
-/* serve.c: the server's life. Tells both what became of the birth. */
-void serve(const struct served *, const struct birth *, int launcher,
-    int recorder) __attribute__((noreturn));
+/* serve.c: the server's life. Tells the recorder what became of the birth. */
+void serve(const struct served *, struct birth *, int recorder)
+    __attribute__((noreturn));
 
 /*
  * birth.c: makes the new namespaces for this process, and in them the set-up,
- * which is pid 1 there and the user. outside: two
- * descriptors that it shall not have. *client: where it asks; *proc: a procfs
- * of its pid namespace, not attached. Its pid, or -1 with errno.
+ * which is pid 1 there and the user. *client: where it asks; *proc: a procfs
+ * of its pid namespace, not attached. own: is closed in it. Its pid, or -1 with
+ * errno.
  */
-pid_t birth(const struct served *, const struct birth *, const int outside[2],
-    int *client, int *proc);
+pid_t birth(const struct served *, const struct birth *, int own, int *client,
+    int *proc);
 
 #endif

@@ -17,6 +17,7 @@
 #define KMSG_PATH    "/dev/kmsg"
 #define LOG_AUTHPRIV (10 << 3) /* syslog(3) */
 #define INFO	     6
+#define OVER	     "event=\"over\"" /* says the recorder alone */
 
 static int
 join(void)
@@ -77,8 +78,8 @@ try(const struct record *r, const char *line, size_t len)
 	return n == (ssize_t)len ? 0 : -1;
 }
 
-static int64_t
-now_ms(void)
+int64_t
+record_now(void)
 {
 	struct timespec t;
 
@@ -87,30 +88,30 @@ now_ms(void)
 }
 
 /* A full log gets some time; one that was started anew is another socket. */
-static void
+static int
 put(struct record *r, const char *line, size_t len)
 {
 	struct pollfd p = {.fd = r->log, .events = POLLOUT};
-	int64_t since = now_ms();
+	int64_t since = record_now();
 
 	if (try(r, line, len) == 0)
-		return;
+		return 0;
 	while (errno == EAGAIN && r->waited < RECORD_WAIT_MS) {
 		(void)poll(&p, 1, RECORD_WAIT_MS - r->waited);
-		r->waited += (int)(now_ms() - since) + 1;
-		since = now_ms();
+		r->waited += (int)(record_now() - since) + 1;
+		since = record_now();
 		if (try(r, line, len) == 0)
-			return;
+			return 0;
 	}
 	if (errno != EAGAIN && r->kmsg == -1) {
 		close(r->log);
 		if ((r->log = join()) != -1 && try(r, line, len) == 0)
-			return;
+			return 0;
 	}
-	r->lost++;
+	return -1;
 }
 
-static void
+static int
 write_record(struct record *r, int severity, const char *text)
 {
 	char line[RECORD_TEXT_MAX + 128], stamp[32] = "";
@@ -126,10 +127,9 @@ write_record(struct record *r, int severity, const char *text)
 	n = snprintf(line, sizeof(line), "<%d>%scarrel[%ld]: caller=\"%u\" %s",
 	    LOG_AUTHPRIV | severity, stamp, (long)getpid(), (unsigned)r->uid,
 	    text);
-	if (n > 0 && (size_t)n < sizeof(line))
-		put(r, line, (size_t)n);
-	else
-		r->lost++;
+	if (n <= 0 || (size_t)n >= sizeof(line))
+		return -1;
+	return put(r, line, (size_t)n);
 }
 
 static int
@@ -149,14 +149,16 @@ record_take(struct record *r, const char *s, size_t len)
 	char text[RECORD_TEXT_MAX + 1];
 
 	if (len < 2 || len > RECORD_TEXT_MAX || s[0] < '0' || s[0] > '7' ||
-	    !printable(s, len) || r->written == RECORDS_MAX) {
+	    !printable(s, len) || r->written == RECORDS_MAX ||
+	    memmem(s, len, OVER, strlen(OVER)) != NULL) {
 		r->lost++;
 		return;
 	}
 	memcpy(text, s + 1, len - 1);
 	text[len - 1] = '\0';
 	r->written++;
-	write_record(r, s[0] - '0', text);
+	if (write_record(r, s[0] - '0', text) == -1)
+		r->lost++;
 }
 
 int
@@ -164,12 +166,18 @@ record_from(struct record *r, int fd)
 {
 	char text[RECORD_TEXT_MAX + 1];
 	ssize_t n;
+	int i;
 
 	if (fd == -1)
 		return 0;
-	/* no descriptor is taken: there is no room for one */
-	while ((n = recv(fd, text, sizeof(text), MSG_DONTWAIT)) > 0)
+	for (i = 0; i < RECORD_ROUND; i++) {
+		/* no descriptor is taken: there is no room for one */
+		if ((n = recv(fd, text, sizeof(text), MSG_DONTWAIT)) <= 0)
+			break;
 		record_take(r, text, (size_t)n);
+	}
+	if (i == RECORD_ROUND)
+		return 1;
 	return n == -1 && (errno == EAGAIN || errno == EINTR);
 }
 
@@ -187,10 +195,16 @@ record_end(struct record *r, int status, const struct rusage *u)
 	int by = WIFSIGNALED(status);
 
 	snprintf(text, sizeof(text),
-	    "event=\"over\" %s=\"%d\" user-ms=\"%llu\" system-ms=\"%llu\" "
-	    "memory-kib=\"%ld\" records=\"%u\" unwritten=\"%llu\"",
+	    OVER " %s=\"%d\" user-ms=\"%llu\" system-ms=\"%llu\" "
+		 "memory-kib=\"%ld\" records=\"%u\" unwritten=\"%llu\"",
 	    by ? "signal" : "exit", by ? WTERMSIG(status) : WEXITSTATUS(status),
 	    ms(&u->ru_utime), ms(&u->ru_stime), (long)u->ru_maxrss, r->written,
 	    (unsigned long long)r->lost);
-	write_record(r, INFO, text);
+	r->waited = 0;
+	if (r->kmsg == -1 && write_record(r, INFO, text) == 0)
+		return;
+	/* opened anew: the kernel lets each through only a few times */
+	record_close(r);
+	r->kmsg = open(KMSG_PATH, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	(void)write_record(r, INFO, text);
 }

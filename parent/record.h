@@ -17,7 +17,8 @@ struct rusage;
 #define RECORD_TEXT_MAX 4096  /* bytes of a record of the monitor's */
 #define RECORDS_MAX	10000 /* that it may have written in one run */
 #define RECORD_WAIT_MS	2000  /* for room in a log, in all of a run */
-#define RECORD_KMSG_MAX 900   /* bytes that the kernel takes for one */
+#define RECORD_ROUND	64
+#define RECORD_KMSG_MAX 900 /* bytes that the kernel takes for one */
 
 struct record {
 	uid_t uid;
@@ -37,13 +38,19 @@ void record_take(struct record *, const char *, size_t len);
 
 /*
  * What came from the monitor: a severity of syslog(3), a digit, and the rest of
- * the record, all printable ASCII; else it is not written, but counted as
- * lost. 0 when there will be no more (fd -1: likewise), else 1. Never waits
- * for fd.
+ * the record, all printable ASCII and not like record_end()'s; else it is not
+ * written, but counted as lost. At most RECORD_ROUND at once. 0 when there will
+ * be no more (fd -1: likewise), else 1. Never waits for fd.
  */
 int record_from(struct record *, int fd);
 
-/* That the run is over, with its wait status and what it used. */
+/* Milliseconds of a clock that only goes forward. */
+int64_t record_now(void);
+
+/*
+ * That the run is over, with its wait status and what it used. It waits as
+ * long as all others of the run may, and goes to /dev/kmsg if that was in vain.
+ */
 void record_end(struct record *, int status, const struct rusage *);
 
 #endif

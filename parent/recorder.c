@@ -1,12 +1,16 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,17 +38,55 @@ static void __attribute__((noreturn)) refuse(int launcher, int err)
 	_exit(EXIT_CARREL);
 }
 
+/*
+ * What the caller may set for his own processes came along by fork(2) and
+ * execve(2): no limit of processor time kills this one, no priority starves it,
+ * and it is not the first that the kernel ends for memory. A container's root
+ * may not raise a limit: there is no run under such a one.
+ */
+static int
+unbind(void)
+{
+	static const int limits[] = {
+	    RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK};
+	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+	const struct sched_param other = {.sched_priority = 0};
+	unsigned char all[128];
+	char bad[8] = "";
+	size_t i;
+	int fd, r;
+
+	if (caps_raise_recorder() == -1)
+		return -1;
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (setrlimit(limits[i], &none) == -1)
+			return -1;
+	memset(all, 0xff, sizeof(all));
+	if (syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &other) == -1 ||
+	    setpriority(PRIO_PROCESS, 0, 0) == -1 ||
+	    syscall(SYS_sched_setaffinity, 0, sizeof(all), all) == -1)
+		return -1;
+	if ((fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC)) == -1)
+		return -1;
+	r = read(fd, bad, sizeof(bad) - 1) > 0 ? 0 : -1;
+	if (r == 0 && bad[0] != '-' && pwrite(fd, "0", 1, 0) != 1)
+		r = -1;
+	close(fd);
+	return r;
+}
+
 /* Nothing of the user's is open any more, and no terminal is near. */
 static void
-retire(const struct start *st)
+retire(const struct start *st, int launcher)
 {
 	struct failure f;
 	int fd;
 
 	for (fd = 0; fd <= 2; fd++)
 		close(fd);
-	if (caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 || caps_drop(&f) == -1)
-		_exit(EXIT_CARREL);
+	if (chdir("/") == -1 || unbind() == -1 ||
+	    caps_raise(CAPS_BIT(CAP_SETPCAP)) == -1 || caps_drop(&f) == -1)
+		refuse(launcher, errno);
 	(void)setsid();
 	start_scrub(st); /* the caller's environment is the payload's affair */
 }
@@ -54,16 +96,20 @@ static void __attribute__((noreturn))
 end(struct recorder *r, const struct over *o)
 {
 	struct pollfd p = {.fd = r->launcher, .events = POLLIN};
+	int64_t by = record_now() + LAST_MS, left;
 	int told = 0;
 
 	if (r->launcher != -1 &&
 	    pass_send(r->launcher, o, sizeof(*o), NULL, 0) == -1)
 		p.fd = r->launcher = -1;
 	while (r->launcher != -1) {
-		if (poll(&p, 1, told ? -1 : LAST_MS) == 0) {
+		left = by - record_now();
+		if (!told && (left <= 0 || poll(&p, 1, (int)left) == 0)) {
 			record_end(&r->log, o->status, &o->used);
 			told = 1;
 		}
+		if (told)
+			(void)poll(&p, 1, -1);
 		if (record_from(&r->log, r->launcher) == 0)
 			r->launcher = -1;
 	}
@@ -86,18 +132,22 @@ children(struct recorder *r)
 		_exit(EXIT_CARREL); /* it never lived */
 }
 
-static void __attribute__((noreturn)) watch(struct recorder *r)
+static int
+hear_children(void)
 {
-	struct pollfd p[2] = {
-	    {.fd = r->launcher, .events = POLLIN}, {.events = POLLIN}};
-	char buf[sizeof(struct signalfd_siginfo)];
 	sigset_t child;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	p[1].fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (p[1].fd == -1)
-		_exit(EXIT_CARREL);
+	return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void __attribute__((noreturn)) watch(struct recorder *r, int ended)
+{
+	struct pollfd p[2] = {{.fd = r->launcher, .events = POLLIN},
+	    {.fd = ended, .events = POLLIN}};
+	char buf[sizeof(struct signalfd_siginfo)];
+
 	for (;;) {
 		children(r);
 		if (poll(p, 2, -1) == -1 && errno != EINTR)
@@ -115,8 +165,8 @@ recorder(int launcher, const struct served *served)
 	static struct birth b;
 	static struct recorder r;
 	struct born born;
-	int pair[2], fds[PASS_FDS], no_log = 0;
-	size_t n;
+	int pair[2], fds[PASS_FDS], ended, no_log = 0;
+	size_t n = 0;
 	ssize_t len;
 	pid_t pid;
 
@@ -139,18 +189,25 @@ recorder(int launcher, const struct served *served)
 		refuse(launcher, errno);
 	if (pid == 0) {
 		close(pair[0]);
+		close(launcher);
 		record_close(&r.log);
-		serve(served, &b, launcher, pair[1]);
+		serve(served, &b, pair[1]);
 	}
 	close(pair[1]);
 	while (b.nfds > 0)
 		close(b.fds[--b.nfds]);
-	retire(served->start);
+	retire(served->start, launcher);
+	if ((ended = hear_children()) == -1)
+		refuse(launcher, errno);
 	len = pass_receive(pair[0], &born, sizeof(born), fds, &n);
 	close(pair[0]);
-	if (len != sizeof(born) || born.err != 0)
-		_exit(EXIT_CARREL); /* the launcher knows, or sees the end */
+	if (len != sizeof(born) || (born.err == 0 && n != 1))
+		refuse(launcher, EPIPE);
+	if (pass_send(launcher, &born, sizeof(born), fds, n) == -1 ||
+	    born.err != 0)
+		_exit(EXIT_CARREL); /* the launcher knows, or is gone */
+	close(fds[0]);
 	r.launcher = launcher;
 	r.inside = born.pid;
-	watch(&r);
+	watch(&r, ended);
 }

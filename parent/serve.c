@@ -1,5 +1,8 @@
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,6 +40,8 @@ struct server {
 	int client;  /* the set-up */
 	int pending; /* a mount that is not attached; -1 */
 	int proc;    /* the same, of birth(); -1: it was taken */
+	int alive;   /* a pidfd of the set-up */
+	int factory; /* there is one */
 	int root;    /* the first that was moved; -1 */
 	int pivoted; /* nothing is left to be done with privilege */
 	unsigned asked;
@@ -236,13 +241,19 @@ static int
 start_factory(struct server *s, const struct op *q, int fd, int *give)
 {
 	static const char *const opts[] = {"mode", "500", "size", "4096", NULL};
-	int root = mountapi_new("tmpfs", opts, MOUNT_ATTR_RDONLY);
+	int root;
 	pid_t pid = -1;
 
-	(void)s;
 	(void)give;
+	errno = EBUSY;
+	if (s->factory)
+		return -1;
+	s->factory = 1;
+	root = mountapi_new("tmpfs", opts, MOUNT_ATTR_RDONLY);
+	/* the recorder's child, which ends with it and not with this one */
 	if (root != -1)
-		pid = fork();
+		pid = (pid_t)syscall(
+		    SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0) {
 		if (fchdir(root) == -1 || chroot(".") == -1)
 			_exit(1);
@@ -315,43 +326,53 @@ answer(struct server *s)
 	return len > 0;
 }
 
-/* The launcher is answered in any case, and the recorder if it was born. */
+/* The recorder is answered in any case. */
 static int
-begin(struct server *s, int launcher, int recorder, const struct birth *b)
+begin(struct server *s, int recorder, struct birth *b)
 {
 	struct born born = {.err = 0};
-	const int theirs[] = {launcher, recorder};
-	int alive = -1;
 
-	born.pid = birth(s->served, b, theirs, &s->client, &s->proc);
+	born.pid = birth(s->served, b, recorder, &s->client, &s->proc);
 	if (born.pid == -1 ||
-	    (alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
+	    (s->alive = (int)syscall(SYS_pidfd_open, born.pid, 0)) == -1)
 		born.err = errno;
-	if (pass_send(launcher, &born, sizeof(born), &alive, alive != -1) ==
-		-1 ||
-	    pass_send(recorder, &born, sizeof(born), NULL, 0) == -1)
-		born.err = EPIPE;
-	if (alive != -1)
-		close(alive);
+	while (b->nfds > 0)
+		close(b->fds[--b->nfds]);
+	if (pass_send(
+		recorder, &born, sizeof(born), &s->alive, s->alive != -1) == -1)
+		return -1;
 	return born.err == 0 ? 0 : -1;
 }
 
+/* Whether there is a question. Whoever else may ask, it ends with the set-up.
+ */
+static int
+asked(const struct server *s)
+{
+	struct pollfd p[2] = {{.fd = s->client, .events = POLLIN},
+	    {.fd = s->alive, .events = POLLIN}};
+	int n;
+
+	do
+		n = poll(p, 2, -1);
+	while (n == -1 && errno == EINTR);
+	return n > 0 && p[1].revents == 0;
+}
+
 void
-serve(const struct served *served, const struct birth *b, int launcher,
-    int recorder)
+serve(const struct served *served, struct birth *b, int recorder)
 {
 	static struct server s = {
-	    .client = -1, .pending = -1, .proc = -1, .root = -1};
+	    .client = -1, .pending = -1, .proc = -1, .alive = -1, .root = -1};
 	int fd;
 
 	s.served = served;
-	if (begin(&s, launcher, recorder, b) == -1)
+	if (caps_server() == -1 || begin(&s, recorder, b) == -1)
 		_exit(EXIT_CARREL);
-	close(launcher);
 	close(recorder);
 	for (fd = 0; fd <= 2; fd++)
 		close(fd); /* the set-up has them now */
-	while (!s.pivoted && answer(&s))
+	while (!s.pivoted && asked(&s) && answer(&s))
 		;
 	_exit(0);
 }

@@ -88,6 +88,8 @@ check-long: export CARREL_T_STORM ?= 20000
 check-long: deps
 	@$(MAKE) --no-print-directory $(JOBS) do-prove \
 		TESTS='hostile/beyond.t hostile/race.t hostile/storm.t'
+	@CARREL_T_MODE=hosted $(MAKE) --no-print-directory $(JOBS) do-prove \
+		TESTS='hostile/hosted.t'
 	@$(MAKE) --no-print-directory do-tidy do-scan do-compilers
 	@$(MAKE) --no-print-directory do-mutate
 	@$(MAKE) --no-print-directory do-fuzz FUZZ_SECONDS=600
@@ -121,7 +123,7 @@ $(BUILD)/regress/unit/%: regress/unit/%.c $(BUILD)/gen/config.h $(LIBS)
 # Helpers of the tests.
 
 HELPERS = $(patsubst %,$(BUILD)/regress/%,argv0 badbroker classic confined \
-	inject liar prober pump race relay report watched without)
+	grab hosted inject liar prober pump race relay report watched without)
 $(BUILD)/regress/argv0: regress/run/argv0.c
 $(BUILD)/regress/pump: regress/bench/pump.c
 $(BUILD)/regress/relay: regress/bench/relay.c
@@ -138,6 +140,11 @@ $(BUILD)/regress/prober: regress/hostile/prober.c
 $(BUILD)/regress/race: regress/hostile/race.c
 $(BUILD)/regress/report: regress/hostile/report.c
 $(BUILD)/regress/inject: regress/hostile/inject.c
+$(BUILD)/regress/grab: regress/hostile/grab.c
+# hosted mode itself, but for what is the user's in it
+$(BUILD)/regress/hosted: regress/hostile/hosted.c $(BUILD)/obj/parent/main.o \
+	$(BUILD)/obj/libparent.a $(BUILD)/obj/child/setup/op.o \
+	$(BUILD)/obj/libipc.a
 $(BUILD)/regress/without: regress/hostile/without.c
 $(BUILD)/regress/watched: regress/hostile/watched.c
 $(BUILD)/regress/confined: regress/hostile/confined.c \
@@ -145,7 +152,7 @@ $(BUILD)/regress/confined: regress/hostile/confined.c \
 $(HELPERS): $(BUILD)/gen/config.h
 	@mkdir -p $(@D)
 	$(call say,LD $@)
-	$(Q)$(COMPILE) -MMD -MP $(LDFLAGS) -static-pie -o $@ $(filter %.c %.a,$^) \
+	$(Q)$(COMPILE) -MMD -MP $(LDFLAGS) -static-pie -o $@ $(filter %.c %.o %.a,$^) \
 		-lseccomp
 
 # The ruler is built as carrel itself is.

@@ -1,6 +1,7 @@
 /*
  * inject [all] trace FILE COMMAND [ARG...]
  * inject [all] fail PROCESS CALL WHEN ERROR COMMAND [ARG...]
+ * inject as UID GID PAYLOAD trace|fail ...
  *
  * Follows COMMAND (a carrel) and what it forks, each process up to the exec
  * of the payload. trace: writes "PROCESS CALL NAME COUNT" lines. fail: the
@@ -8,7 +9,9 @@
  * fails with ERROR.
  * Processes are numbered as they are made: carrel 0, the set-up 1, the parser
  * 2, the payload 3; with all, the parser of the ceiling is 3, and whatever runs
- * then is followed, too. Ends as COMMAND does; a signal is 128+N.
+ * then is followed, too. Ends as COMMAND does; a signal is 128+N. as: of a
+ * program with privilege, which only root may trace, started by another user;
+ * PAYLOAD is the payload's number there.
  */
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -18,6 +21,7 @@
 
 #include <elf.h>
 #include <err.h>
+#include <grp.h>
 #include <errno.h>
 #include <linux/ptrace.h>
 #include <seccomp.h>
@@ -28,7 +32,6 @@
 
 #define TRACEES 64
 #define CALLS	512
-#define PAYLOAD 3
 #define SYSCALL (SIGTRAP | 0x80)
 #define OPTIONS                                                                \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |    \
@@ -49,6 +52,9 @@ struct state {
 	int all;
 	int process, call, error; /* what fails; process -1: nothing */
 	long when;
+	int payload;
+	uid_t uid; /* 0: who started this */
+	gid_t gid;
 };
 
 static struct tracee *
@@ -179,7 +185,7 @@ at_stop(struct state *s, struct tracee *t, int status)
 		break;
 	case PTRACE_EVENT_EXEC:
 		t->counted = 1;
-		if (t->number >= PAYLOAD && !s->all) {
+		if (t->number >= s->payload && !s->all) {
 			go_on(t, PTRACE_DETACH, 0);
 			t->pid = 0;
 			return;
@@ -216,6 +222,11 @@ begin(struct state *s, char **argv)
 	if (pid == -1)
 		err(2, "fork");
 	if (pid == 0) {
+		if (s->uid != 0 &&
+		    (setgroups(0, NULL) == -1 ||
+			setresgid(s->gid, s->gid, s->gid) == -1 ||
+			setresuid(s->uid, s->uid, s->uid) == -1))
+			_exit(2);
 		raise(SIGSTOP);
 		execv(argv[0], argv);
 		_exit(2);
@@ -287,8 +298,16 @@ print(const struct state *s, const char *file)
 int
 main(int argc, char **argv)
 {
-	static struct state s = {.process = -1};
+	static struct state s = {.process = -1, .payload = 3};
 	int code;
+
+	if (argc > 5 && strcmp(argv[1], "as") == 0) {
+		s.uid = (uid_t)atoi(argv[2]);
+		s.gid = (gid_t)atoi(argv[3]);
+		s.payload = atoi(argv[4]);
+		argc -= 4;
+		argv += 4;
+	}
 
 	if (argc > 1 && strcmp(argv[1], "all") == 0) {
 		s.all = 1;
@@ -307,6 +326,7 @@ main(int argc, char **argv)
 		s.error = atoi(argv[5]);
 		return follow(&s, argv + 6);
 	}
-	errx(2, "usage: inject trace FILE COMMAND [ARG...] | inject fail "
+	errx(2, "usage: inject [as UID GID PAYLOAD] trace FILE COMMAND "
+		"[ARG...] | inject fail "
 		"PROCESS CALL WHEN ERROR COMMAND [ARG...]");
 }

@@ -3,43 +3,9 @@
 and what the recorder writes. What an attacker gets is hostile/hosted.t."""
 import shutil
 import struct
-from tap import *
+from kmsg import *
 
 CAPS = (21, 18, 7, 6, 12, 13, 10, 8)   # of parent/caps.c
-KEY, VALUE = r'([a-z-]+)', r'"((?:[^"\\]|\\x[0-9A-F]{2})*)"'
-
-
-class Kmsg:
-    """The kernel's own log, from now on: this host has no other."""
-
-    def __init__(self):
-        with root():
-            self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-        os.lseek(self.fd, 0, os.SEEK_END)
-        self.found = []
-
-    def read(self):
-        while True:
-            try:
-                line = os.read(self.fd, 8192).decode("utf-8", "replace")
-            except BlockingIOError:
-                return
-            except BrokenPipeError:
-                continue
-            m = re.match(r'(\d+),.*;carrel\[\d+\]: (caller="\d+" .*)', line)
-            if m:
-                got = dict(re.findall(KEY + "=" + VALUE, m[2]))
-                got["facility"] = int(m[1]) >> 3
-                got["when"] = line.split(",")[2]
-                if got["caller"] == str(UID):
-                    self.found.append(got)
-
-    def records(self, last="over"):
-        """Up to the record that is the last of a run."""
-        self.found = []
-        until(lambda: self.read() or
-              any(x["event"] == last for x in self.found), 10)
-        return self.found
 
 
 def mounts_inside(p, *opts):
@@ -255,7 +221,7 @@ with Place() as p:
     by_capabilities(p)
     by_another_name(p)
     environment(p)
-    if os.path.exists("/dev/kmsg") and not os.path.exists("/dev/log"):
+    if is_the_log():
         records(p, Kmsg())
         no_log(p)
     else:

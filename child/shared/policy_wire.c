@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
-#include "channel.h"
-#include "environ.h"
-#include "limits.h"
-#include "policy.h"
-#include "rule.h"
+#include "ipc/buf.h"
+#include "ipc/channel.h"
+#include "ipc/environ.h"
+#include "ipc/limits.h"
+#include "ipc/policy.h"
+#include "ipc/rule.h"
 
 /* struct profile: RECORD_PROFILE */
 

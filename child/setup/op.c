@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "ipc/pass.h"
-#include "op.h"
+#include "parent/op.h"
 
 static int
 wait_for(int fd)
