@@ -14,7 +14,7 @@
 #include "child/setup/plan.h"
 #include "child/shared/hostenv.h"
 #include "child/shared/survey.h"
-#include "ipc/caller.h"
+#include "child/shared/caller.h"
 #include "ipc/limits.h"
 #include "ipc/path.h"
 #include "ipc/policy.h"
