@@ -170,6 +170,11 @@ def sockets(p):
     says(p, "S91 a socket's row", "-p", "x",
          has=(r"socket +/run/agent from %s +socket x:5" % path,))
     p.unprofile("x")
+    # read-only is no wall for connect(2), so a person is told
+    p.fs("x", "read = %s/s" % p.top)
+    says(p, "V060 S91 a directory that holds sockets is marked", "-p", "x",
+         has=(r"%s/s +read x:4 +<- holds sockets" % re.escape(p.top),))
+    p.unprofile("x")
     r = p.sh(ask + path)
     ok(r.code != 0 and "hello" not in r.out,
        "S30 control: without the grant nobody answers", r)

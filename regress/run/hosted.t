@@ -125,6 +125,25 @@ def by_another_name(p):
     ok(os.path.exists(canary), "V011 control: run, that helper would tell", r)
 
 
+def crowded(p):
+    """V025: a caller at his limit of processes."""
+    ends = {"runs": 0, "is refused": 0}
+    ask = "echo %s; grep -E '^(Uid|Cap)' /proc/self/status" % MARK
+    for most in (1, 2, 3, 4, 6, 8, 12, 4000):
+        r = p.do("run", "--", "sh", "-c", ask, preexec_fn=lambda:
+                 resource.setrlimit(resource.RLIMIT_NPROC, (most, most)))
+        if r.code == 0:
+            good = MARK in r.out and set(re.findall(
+                r"Cap...:\t(\w+)", r.out)) == {"0" * 16} and re.search(
+                    r"(?m)^Uid:\t%d\t%d\t%d\t%d$" % ((UID,) * 4), r.out)
+        else:
+            good = "Uid:\t0" not in r.out
+        ends["runs" if r.code == 0 else "is refused"] += 1
+        ok(good and not gone(5), "V025 a caller who may have %d processes: "
+           "nothing, or all of the confinement" % most, r, gone(0))
+    ok(all(ends.values()), "V025 control: some ran and some did not", ends)
+
+
 def environment(p):
     """V022: what a loader or a library would obey."""
     evil = {k: p.top + "/evil" for k in (
@@ -221,6 +240,7 @@ with Place() as p:
     by_capabilities(p)
     by_another_name(p)
     environment(p)
+    crowded(p)
     if is_the_log():
         records(p, Kmsg())
         no_log(p)

@@ -72,13 +72,20 @@ with Place() as p:
         at = r.out.find("\n[%s]\n" % section)
         ok(at >= 0 and re.search(r"(?m)^  %s +%s( |$)" % (
             re.escape(key), re.escape(value)), r.out[at:]),
-           "S93 show has %s of [%s]" % (key, section), r)
+           "R016 S93 show has %s of [%s]" % (key, section), r)
     ok(p.layer + "/all.profile" in r.out and r.code == 0 and
        "legal" in r.out, "S93 show: where it lies, and that it is legal", r)
     j = json.loads(p.do("profile", "show", "all", "--json").out)
     equal(sorted((x["section"], x["key"], x["value"])
                  for x in j["profiles"][0]["lines"]), sorted(want),
           "S93 show --json has the same")
+    p.unprofile()
+
+    p.profile("few", "[profile]\ndescription = d\n[fs]\nread = /usr\n")
+    few = p.wide("profile", "show", "few").out
+    ok("read" in few and not [k for s, k, v in want if s not in
+                              ("profile", "fs") and "\n[%s]" % s in few],
+       "R016 and shows nothing of a section that is not there", few)
     p.unprofile()
 
     # the verdict needs no target and no host
