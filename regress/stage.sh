@@ -36,6 +36,8 @@ make_user() {
 	made=yes
 	getent group "$group" >/dev/null || groupadd "$group"
 	usermod -a -G "$group" "$user"
+	# one that was left behind is another's
+	chown "$user:" "$(getent passwd "$user" | cut -d: -f6)"
 	chmod 755 "$(getent passwd "$user" | cut -d: -f6)"
 }
 

@@ -184,4 +184,17 @@ with Place() as p:
     ok(len(want) > 15 and "](profiles/profiles.svg)" in readme and
        "<script" not in svg and "href" not in svg,
        "S93 control: it shows something, in the README", want)
+with Place() as p:
+    # the pictures of the README, by regress/shots
+    for name, argv in (("explain", ["explain", "--", "true"]),
+                       ("doctor", ["doctor"]),
+                       ("why", ["why", "/usr/bin/env"])):
+        with golden.as_root():
+            with open(SRC + "/man/%s.svg" % name) as f:
+                picture = f.read()
+        heads = set(re.findall(r'font-weight="bold"[^>]*>([A-Z]+)<', picture))
+        r = p.wide(*argv)
+        ok(heads and all(re.search(r"(?m)^%s\b" % h, r.out) for h in heads),
+           "S91 the blocks of %s.svg are those of the screen; regress/shots "
+           "draws it anew" % name, heads, r)
 done()
