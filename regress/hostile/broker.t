@@ -511,7 +511,8 @@ ok(http_try(body, GET) == [HI, HI], "S85 what is inside a body is no request")
 chunked = b"PUT / HTTP/1.1\r\n" + OKHEAD + \
     b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 r = outcome(b.connect("allowed.test", 80), chunked + EVIL)
-ok(r == ("reset", HI + HI) or r == "reset",
+# a reset may overtake what was on its way
+ok(r == "reset" or (r[0] == "reset" and (HI + HI).startswith(r[1])),
    "V058 a request behind the last chunk is one", r)
 time.sleep(0.2)
 n = web.conns
