@@ -351,11 +351,12 @@ explain_doctor(
     const struct install *in, const struct options *o, const struct start *st)
 {
 	char json[] = "json", text[] = "text", none[] = "", width[8];
-	char colour[] = "colour";
+	char colour[] = "colour", hosted[] = "hosted";
 	char *argv[] = {(char[]){SCREEN}, (char[]){"doctor"},
 	    (char *)in->program, (char *)in->libexec, (char *)in->shipped,
-	    o->json ? json : text, width, none, setting(st, "HOME"),
-	    setting(st, "XDG_CONFIG_HOME"), setting(st, "PATH"), NULL};
+	    o->json ? json : text, width, none, o->hosted ? hosted : none,
+	    setting(st, "HOME"), setting(st, "XDG_CONFIG_HOME"),
+	    setting(st, "PATH"), NULL};
 	struct screen_request q;
 
 	describe(o, st, &q);

@@ -552,6 +552,8 @@ read_doctor(const struct reading *r, int argc, char **argv)
 	if (argc == 2 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return say(r, usage_text);
+	if (argc == 2 && strcmp(argv[1], "--version") == 0)
+		return say(r, version_text);
 	r->o->json = argc == 2 && strcmp(argv[1], "--json") == 0;
 	if (argc > 1 + r->o->json)
 		return wrong(r, "carrel doctor takes --json, and nothing else");

@@ -245,6 +245,7 @@ doctor_run(char *const argv[DOCTOR_WORDS])
 	struct visit v = {.program = argv[0],
 	    .libexec = argv[1],
 	    .shipped = argv[2],
+	    .gave_up = argv[6][0] != '\0',
 	    .settings = argv + DOCTOR_WORDS - DOCTOR_SETTINGS};
 	size_t i;
 

@@ -28,6 +28,7 @@
 #define OTHERS	     077
 #define WRITERS	     022
 #define LOG	     "/dev/log"
+#define KERNEL_LOG   "/dev/kmsg"
 
 /* How the program is installed; "" if it has no privilege. */
 static const char *
@@ -42,11 +43,14 @@ privilege(const char *program, const struct stat *st)
 
 /* Why it does not count; "" if it does. */
 static const char *
-without_effect(const char *program)
+without_effect(const struct visit *v)
 {
 	struct statvfs fs;
 
-	if (statvfs(program, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0)
+	/* it had it: what it then gave up for good is no sign */
+	if (v->gave_up)
+		return "";
+	if (statvfs(v->program, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0)
 		return "the file system it lies on is mounted nosuid";
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		return "no_new_privs is set around this shell (as in "
@@ -58,7 +62,7 @@ static void
 say_mode(struct visit *v, const struct stat *st)
 {
 	const char *how = privilege(v->program, st);
-	const char *lost = without_effect(v->program);
+	const char *lost = without_effect(v);
 	struct cell c = {0}, fix = {0};
 	enum judged as = JUDGED_OK;
 
@@ -116,8 +120,7 @@ check_owned(struct visit *v, const char *path, unsigned bits, const char *mode)
 static void
 check_installed(struct visit *v)
 {
-	static const char *const helpers[] = {
-	    "carrel-parse", "carrel-screen", "carrel-broker"};
+	static const char *const helpers[] = {"carrel-parse", "carrel-broker"};
 	char path[PATH_MAX_LEN + 1];
 	size_t i;
 	int n;
@@ -192,7 +195,8 @@ check_log(struct visit *v)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX, .sun_path = LOG};
 	struct cell c = {0}, fix = {0};
-	int s, ok;
+	struct stat st;
+	int s, ok, kernel;
 
 	s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	ok = s != -1 &&
@@ -201,17 +205,20 @@ check_log(struct visit *v)
 	    ok ? "" : strerror(errno));
 	if (s != -1)
 		close(s);
+	/* the recorder then writes to the kernel's own, parent/record.h */
+	kernel = v->hosted && stat(KERNEL_LOG, &st) == 0 && S_ISCHR(st.st_mode);
 	if (!ok) {
-		cell_add(&c, v->hosted ? ", and hosted mode runs nothing "
-					 "without it"
-				       : ", so no run is recorded");
+		cell_add(&c, kernel	 ? ", so records go to " KERNEL_LOG
+			     : v->hosted ? ", and hosted mode runs nothing "
+					   "without a log"
+					 : ", so no run is recorded");
 		cell_add(&fix, "as root install and start a log daemon, "
 			       "rsyslog or systemd-journald");
 	}
 	doctor_say(v, "log",
-	    ok		? JUDGED_OK
-	    : v->hosted ? JUDGED_NO
-			: JUDGED_NOTE,
+	    ok			   ? JUDGED_OK
+	    : v->hosted && !kernel ? JUDGED_NO
+				   : JUDGED_NOTE,
 	    &c, &fix);
 }
 

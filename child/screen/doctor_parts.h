@@ -24,6 +24,7 @@ struct judgement {
 struct visit {
 	struct cause_host host;
 	const char *program, *libexec, *shipped;
+	int gave_up;	       /* the launcher had privilege, and gave it up */
 	char *const *settings; /* NAME=VALUE or NAME, DOCTOR_SETTINGS of them */
 	struct judgement *list;
 	size_t n;

@@ -189,7 +189,7 @@ place(const char *word, const char **why)
 {
 	char buf[VALUE_MAX_LEN], at[VALUE_MAX_LEN];
 	const char *below = below_home(word);
-	int home = below != NULL;
+	int home = below != NULL, n;
 
 	if (strlen(word) > VALUE_MAX_LEN / 2 - 32) {
 		*why = "is too long";
@@ -209,7 +209,11 @@ place(const char *word, const char **why)
 	if ((*why = writing_unfit(buf)) != NULL ||
 	    (*why = check_source(buf)) != NULL)
 		return NULL;
-	snprintf(at, sizeof(at), "%s%s", home ? "{home}" : "", buf);
+	n = snprintf(at, sizeof(at), "%s%s", home ? "{home}" : "", buf);
+	if (n < 0 || (size_t)n >= sizeof(at)) {
+		*why = "is too long";
+		return NULL;
+	}
 	return strdup(at);
 }
 

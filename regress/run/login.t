@@ -6,7 +6,7 @@ import select
 from tap import *
 
 SH = INST + "/bin/carrel-sh"
-CONFDIR = INST + "/etc/carrel"  # of the build for hosted mode
+CONFDIR = "/etc/carrel"
 SETUP = r"""
 set -e
 top=$1 user=$2 shell=$3

@@ -50,7 +50,7 @@ def on_terminal(p, *argv, meanwhile=None, **kw):
 with Place() as q:
     # an installation of its own, with a reader that takes its time
     inst = q.top + "/inst"
-    shutil.copytree(INST, inst, symlinks=True)
+    own_copy(inst)
     parse = inst + "/libexec/carrel/carrel-parse"
     os.rename(parse, parse + "-real")
     q.write(parse, "#!/bin/sh\n/bin/sleep 1.6\nexec %s-real \"$@\"\n" % parse,

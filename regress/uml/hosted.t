@@ -44,7 +44,8 @@ t shadow U $C run $D -- cat /etc/shadow
 t refused U $C run $D -p nosuch -- echo %(mark)s
 sleep 1
 t over sh -c 'dmesg | grep -c "event=.over"'
-t left sh -c 'ps -eo args | grep -c [c]arrel-'
+t left sh -c 'for i in 1 2 3 4 5; do ps -eo comm | grep -q ^carrel || break
+    sleep 1; done; ps -eo comm,args | grep ^carrel'
 """
 r = boot(SCRIPT % {"uid": UID, "gid": GID, "place": INST, "mark": MARK})
 if isinstance(r, str):
@@ -77,5 +78,5 @@ ok(got("refused")[0] == OWN and MARK not in got("refused")[1],
    "S100 a refusal", got("refused"))
 ok(int(got("over")[1].strip() or 0) >= 5, "S104 each end is recorded there",
    got("over"))
-ok(got("left")[1].strip() == "0", "S100 nothing is left", got("left"))
+ok(got("left") == (1, ""), "S100 nothing is left", got("left"))
 done()
