@@ -156,7 +156,7 @@ def installed(p):
     os.rename(at + "/away", lib + "carrel-screen")
     p.write(at + "/bin/carrel", b"\x7fELF", 0o755)
     r = p.host(lib + "carrel-screen", "doctor", at + "/bin/carrel", lib[:-1],
-               at + "/share/carrel/profiles", "text", "0", "", "HOME=/", "X",
+               at + "/share/carrel/profiles", "text", "0", "", "", "HOME=/", "X",
                "PATH=/usr/bin")
     ok(r.code == 1 and "run: " in r.out and "Exec format" in r.out,
        "S95 a carrel that is none", r)
@@ -168,7 +168,7 @@ def modes(p):
     def judged(*front):
         r = p.host(*front, at + "/libexec/carrel/carrel-screen", "doctor",
                    at + "/bin/carrel", at + "/libexec/carrel",
-                   at + "/share/carrel/profiles", "json", "0", "",
+                   at + "/share/carrel/profiles", "json", "0", "", "",
                    "HOME=" + p.home, "XDG_CONFIG_HOME", "PATH=/usr/bin:/bin")
         j = json.loads(r.out)
         ok(not list(VALID.iter_errors(j)), "S95 as the schema says",

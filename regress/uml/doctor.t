@@ -23,7 +23,7 @@ U() {
 }
 S() { # the doctor's screen, of what is installed with privilege
 	U /run/inst/libexec/carrel/carrel-screen doctor $C \
-	    /run/inst/libexec/carrel /run/inst/share/carrel/profiles json 0 "" \
+	    /run/inst/libexec/carrel /run/inst/share/carrel/profiles json 0 "" "" \
 	    HOME=$H XDG_CONFIG_HOME PATH=/usr/bin:/bin
 }
 t plain U $C doctor --json
