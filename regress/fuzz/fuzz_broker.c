@@ -98,8 +98,9 @@ judge(const struct broker_setup *b)
 	const struct broker_socket *k;
 	size_t i;
 
-	if (b->nrules == 0 || b->nrules > EGRESS_RULES_MAX ||
-	    b->nhosts > EGRESS_HOSTS_MAX || b->nsockets > EGRESS_SOCKETS_MAX)
+	/* without a rule it only tells what was wanted: carrel learn */
+	if (b->nrules > EGRESS_RULES_MAX || b->nhosts > EGRESS_HOSTS_MAX ||
+	    b->nsockets > EGRESS_SOCKETS_MAX)
 		broken("broker", "counts");
 	for (i = 0; i < b->nrules; i++)
 		if (b->rules[i].egress.host != b->rules[i].text)

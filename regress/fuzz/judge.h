@@ -183,7 +183,10 @@ judge_claim(const struct policy *po, size_t i)
 	    c->name[strspn(c->name,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 		"0123456789_")] != '\0' ||
-	    strncmp(c->name, "CARREL_", 7) == 0)
+	    strcmp(c->name, "CARREL") == 0 ||
+	    strcmp(c->name, "CARREL_RUN") == 0 ||
+	    strcmp(c->name, "CARREL_TARGET") == 0 ||
+	    strcmp(c->name, "CARREL_PROFILES") == 0)
 		broken("variable", c->name);
 	if (i > 0 && strcmp(po->env[i - 1].name, c->name) > 0)
 		broken("variables' order", c->name);
