@@ -54,7 +54,7 @@ ODD = """/bin /lib /srv/ln /srv/abs /srv/up {target}/evil {target}/evil/y
     .split()
 BAD = """/ /proc /proc/self /dev/kvm /sys/fs relative /a/../b /a//b /a/ {hom}
 /a{b /run/carrel /run/carrel/bin {home}x{ "/odd""".split()
-GUESTS = """/mnt /mnt/x /mnt/x/y /tmp /tmp/x /work /work/a /work/a/b /opt/a
+GUESTS = """/mnt /mnt/x /mnt/x/y /tmp /tmp/x /desk /desk/a /desk/a/b /opt/a
 /opt/b /srv/x /data {home}/data {home}/g /tools /tools/bin {tmp}/y
 /etc/hosts /etc /workdir /var/tmp /run /run/x""".split()
 BAD_GUESTS = """/ /proc /proc/x /dev/x /sys /run/carrel/bin /run/carrel rel
@@ -76,7 +76,7 @@ VALUES = ["", "1", "vi", "a b", "x;y", "{user}", "{uid}", "{tmp}", "{}", "a{b"]
 HOSTENV = {
     "PATH": ["/usr/bin:/opt/a/bin", "/opt/b/bin::.:/proc/self:/usr/bin",
              "/opt/a/bin/:/opt//b/bin:/tmp/x:/mnt/x", "", "/srv/x/../y:/dev/q",
-             "/none:/run/carrel/bin:/home/u/data:/work/a"],
+             "/none:/run/carrel/bin:/home/u/data:/desk/a"],
     "PERL5LIB": ["/opt/a/lib", "", "/srv/x:/none"],
     "CLASSPATH": ["/opt/a;/b:/opt/a", "/opt/b:/usr/lib"],
     "GOPATH": ["/home/u/go:/opt/a", ""], "XDG_DATA_DIRS": ["/usr/share:/x"],

@@ -15,11 +15,11 @@ DIRS = ["a", "a/bin", "a/lib", "a/lib/deep", "b", "b/bin", "c", "c/d", "c/d/e",
         "home/data", "home/data/x", "home/proj/sub", "home/proj/sub/deep",
         "home/proj/out"]
 LINKS = {"a/cur": "lib", "ln": "a", "c/far": "../b", "home/proj/in": "sub"}
-PLACES = ["/mnt", "/mnt/x", "/mnt/x/y", "/tmp", "/tmp/x", "/work", "/work/a",
+PLACES = ["/mnt", "/mnt/x", "/mnt/x/y", "/tmp", "/tmp/x", "/desk", "/desk/a",
           "/tools", "/etc/tools", "/run/x", "/var/tmp", "/etc/hosts"]
 HOSTENV = {"NO_COLOR": "", "CI": "1", "FOO": "a b", "PAGER": "less -R",
            "MY_TOKEN": "s3cret\\x", "LC_ALL": "C",
-           "PERL5LIB": "/work:/usr/lib:/none:/tmp/q", "GOPATH": "/mnt/x"}
+           "PERL5LIB": "/desk:/usr/lib:/none:/tmp/q", "GOPATH": "/mnt/x"}
 EGRESS = ["https://a.example:443", "tcp://b.example:2222",
           "udp://c.example:1123", "http://a.example:80",
           "https://*.d.example:8443"]
